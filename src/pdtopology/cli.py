@@ -1,0 +1,147 @@
+"""The command `pdtopology`: the only place that prints or exits."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from pdtopology.check import check
+from pdtopology.diagnostic import Diagnostic
+from pdtopology.formats import YAML
+from pdtopology.formats.place import Fault
+from pdtopology.rule import Severity
+
+VALID, INVALID, UNUSABLE = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 for valid, 1 for errors found, 2 for usage or unreadable input."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INVALID
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pdtopology",
+        description="Refuse a prefill/decode deployment whose geometry the engine would refuse too late, or never.",
+    )
+    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    checking = commands.add_parser("check", help="check topology files")
+    checking.set_defaults(run=_check)
+    checking.add_argument("files", nargs="+", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
+    checking.add_argument("--format", choices=("text", "json"), default="text")
+    checking.add_argument(
+        "--set",
+        dest="overrides",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        type=_override,
+        help="put a value over the file: decode.tensor_parallel_size=8 (repeatable)",
+    )
+    checking.add_argument("--strict", action="store_true", help="exit 1 for warnings too")
+
+    explaining = commands.add_parser("explain", help="tell about a rule, or list all")
+    explaining.set_defaults(run=_explain)
+    explaining.add_argument("code", nargs="?", metavar="CODE")
+
+    schema = commands.add_parser("schema", help="print the JSON Schema")
+    schema.set_defaults(run=_schema)
+    schema.add_argument("--dialect", choices=("2020-12", "draft-07"), default="2020-12")
+    return parser
+
+
+class _PrintVersion(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> NoReturn:
+        from importlib.metadata import version
+
+        print(f"pdtopology {version('pdtopology')}")
+        parser.exit()
+
+
+def _override(argument: str) -> tuple[str, Any]:
+    """`PATH=VALUE`, the value read as YAML, so that 8 is a number and read is text."""
+    path, equals, value = argument.partition("=")
+    if not equals or not all(path.split(".")):
+        raise argparse.ArgumentTypeError(f"{argument!r} is not PATH=VALUE")
+    try:
+        return path, YAML.read(value)[0]
+    except Fault as fault:
+        raise argparse.ArgumentTypeError(f"{argument!r}: {fault.message}") from None
+
+
+def _check(options: argparse.Namespace) -> int:
+    overrides = dict(options.overrides)
+    findings = [finding for file in options.files for finding in check(file, overrides=overrides)]
+    if options.format == "json":
+        from pdtopology.rendering.json import render_json
+
+        print(render_json(options.files, findings))
+    else:
+        _print_text(options.files, findings)
+    severities = {finding.severity for finding in findings}
+    if any(finding.code == "unreadable-file" for finding in findings):
+        return UNUSABLE
+    if Severity.ERROR in severities or (options.strict and severities):
+        return INVALID
+    return VALID
+
+
+def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
+    if findings:
+        from pdtopology.rendering.text import render_text
+
+        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        for finding in findings:
+            print(render_text(finding, color=color), end="\n\n")
+    errors = sum(finding.severity is Severity.ERROR for finding in findings)
+    warnings = len(findings) - errors
+    counts = [
+        f"{count} {noun}{'s' if count != 1 else ''}"
+        for count, noun in ((errors, "error"), (warnings, "warning"))
+        if count
+    ]
+    files_word = f"{len(files)} files" if len(files) != 1 else files[0]
+    print(f"{files_word}: {', '.join(counts) or 'valid'}")
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from pdtopology.explain import explain, list_rules
+    from pdtopology.rules import RULE_BY_CODE, RULES
+
+    if options.code is None:
+        print(list_rules(RULES))
+        return VALID
+    rule = RULE_BY_CODE.get(options.code)
+    if rule is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(options.code, RULE_BY_CODE, 1)
+        meant = f"did you mean {near[0]}?" if near else "`pdtopology explain` lists all"
+        print(f"pdtopology: no rule {options.code}; {meant}", file=sys.stderr)
+        return UNUSABLE
+    print(explain(rule))
+    return VALID
+
+
+def _schema(options: argparse.Namespace) -> int:
+    from pdtopology.schema import dump, json_schema
+
+    print(dump(json_schema(options.dialect)), end="")
+    return VALID

@@ -1,0 +1,1 @@
+"""One module a KV connector: its model and its rules."""

@@ -1,0 +1,89 @@
+"""MoRIIO, vLLM's connector over AMD's RDMA library: its part of the document and its rules.
+
+Sources are below vllm/distributed/kv_transfer/kv_connector/v1/moriio in vLLM.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from pdtopology.constraints import same
+from pdtopology.keys import DECODE_TP, IS_MLA, KV_HEADS, MORIIO_MODE, PREFILL_TP
+from pdtopology.rule import Rule, Source, Stage
+from pdtopology.section import Section
+
+
+class MoRIIOConnector(Section):
+    """vLLM's `MoRIIOConnector`."""
+
+    kind: Literal["moriio"] = Field(
+        "moriio",
+        description="The KV connector that moves the cache from prefill to decode. "
+        "vLLM: `kv_connector` of `--kv-transfer-config`.",
+    )
+    mode: Literal["read", "write"] = Field(
+        "read",
+        description="`read`: decode reads the finished blocks from prefill (the default here). "
+        "`write`: prefill writes each layer as it is computed (vLLM's own default). Both roles must use the same. "
+        "With unequal TP sizes, `read` needs an MLA model or TP sizes of at least the KV heads, and `write` "
+        "needs vLLM 0.33. vLLM: `read_mode` of `kv_connector_extra_config`.",
+    )
+    backend: Literal["rdma", "xgmi"] = Field(
+        "rdma",
+        description="The transport: `rdma` between nodes, `xgmi` inside one node. "
+        "vLLM: `backend` of `kv_connector_extra_config`.",
+    )
+
+
+RULES = (
+    Rule(
+        code="moriio-read-kv-heads-replicated",
+        title="MoRIIO READ cannot split KV heads between unequal TP sizes",
+        connector="moriio",
+        at=DECODE_TP,
+        see=(PREFILL_TP, KV_HEADS),
+        when=MORIIO_MODE.is_("read") & ~IS_MLA & ~same(PREFILL_TP, DECODE_TP),
+        require=(PREFILL_TP >= KV_HEADS) & (DECODE_TP >= KV_HEADS),
+        after=("tp-not-divisible", "kv-heads-not-divisible"),
+        message="prefill TP {prefill_tp} and decode TP {decode_tp} must be equal, "
+        "or both at least the {kv_heads} KV heads",
+        why="READ copies whole blocks. With unequal sizes a decode rank would need only some of the heads in a "
+        "prefill rank's block, or heads of several ranks, unless every rank holds exactly one replicated head.",
+        fix="Make the two TP sizes equal, make both at least the KV heads, or set connector.mode to write "
+        "(vLLM 0.33 or later).",
+        raised=Stage.FIRST_REQUEST,
+        source=Source("moriio_connector.py", "validate_moriio_heterogeneous_tp_kv_heads", "0.26"),
+        bad={
+            "model": {"total_num_kv_heads": 8},
+            "prefill": {"tensor_parallel_size": 4},
+            "decode": {"tensor_parallel_size": 8},
+        },
+    ),
+    Rule(
+        code="moriio-write-unequal-tp",
+        title="MoRIIO WRITE fills one decode rank only when TP sizes differ",
+        connector="moriio",
+        at=DECODE_TP,
+        see=(PREFILL_TP,),
+        when=MORIIO_MODE.is_("write"),
+        require=same(PREFILL_TP, DECODE_TP),
+        after=("tp-not-divisible",),
+        until=(0, 33),
+        message="decode TP {decode_tp} must equal prefill TP {prefill_tp} in WRITE mode before vLLM 0.33",
+        why="Before vLLM 0.33 each prefill rank writes to one decode rank as if the sizes were equal, and tells the "
+        "decode rank of its own number that the transfer is complete. The other ranks serve blocks that nobody wrote, or "
+        "wait until they time out. vLLM 0.33 maps the heads, and both sizes may differ.",
+        fix="Make the two TP sizes equal, or run vLLM 0.33 or later on both roles.",
+        raised=Stage.NEVER,
+        source=Source("moriio_engine.py", "_compute_block_transfer_offsets without remote_tp_size", "0.26"),
+        bad={
+            "engine": {"version": "0.32"},
+            "model": {"total_num_kv_heads": 8},
+            "connector": {"mode": "write"},
+            "prefill": {"tensor_parallel_size": 8},
+            "decode": {"tensor_parallel_size": 4},
+        },
+    ),
+)

@@ -1,0 +1,263 @@
+"""Keys of the document, and expressions over them: values to read, combine and compile, never to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias, Union
+
+from pdtopology.releases import Release
+
+
+@dataclass(frozen=True)
+class Key:
+    """A place in the document, and what its absence means.
+
+    A path below `role.` stands for the same key of either role, until `for_role` says which.
+    """
+
+    name: str
+    """Its short name in messages and generated code: `prefill_tp`."""
+    path: str
+    """Where it is: `prefill.tensor_parallel_size`."""
+    default: str | int | bool | None = None
+    """The value that an absent key has; None where absence means unknown, which silences a rule."""
+    maximum: int | None = None
+    """The largest value the document allows, for a size; what JSON Schema needs to be exact."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The path as a pydantic location."""
+        return tuple(self.path.split("."))
+
+    @property
+    def is_set(self) -> IsSet:
+        """Whether the document states it; null is as absent."""
+        return IsSet(self)
+
+    def is_(self, *values: str | int | bool) -> Is:
+        """Whether it is one of these values."""
+        return Is(self, values)
+
+    def before(self, release: Release) -> Before:
+        """Whether the version is of an older release; an absent version is the newest known."""
+        return Before(self, release)
+
+    def for_role(self, role: str) -> Key:
+        """The key of one role, for a key of either role; any other key as it is."""
+        scope, _, rest = self.path.partition(".")
+        if scope != "role":
+            return self
+        return replace(self, name=f"{role}_{self.name}", path=f"{role}.{rest}")
+
+    def __ge__(self, other: Key) -> AtLeast:
+        return AtLeast(self, other)
+
+    def __le__(self, other: Key) -> AtLeast:
+        return AtLeast(other, self)
+
+    def __gt__(self, other: Key) -> Not:
+        return Not(AtLeast(other, self))
+
+    def __lt__(self, other: Key) -> Not:
+        return Not(AtLeast(self, other))
+
+
+class _Combinable:
+    """What every expression can do: `&`, `|` and `~`."""
+
+    def __and__(self: Expression, other: Expression) -> AllOf:
+        return AllOf((*conjuncts(self), *conjuncts(other)))
+
+    def __or__(self: Expression, other: Expression) -> AnyOf:
+        return AnyOf((self, other))
+
+    def __invert__(self: Expression) -> Not:
+        return Not(self)
+
+
+@dataclass(frozen=True)
+class Is(_Combinable):
+    """The key has one of the values."""
+
+    key: Key
+    values: tuple[str | int | bool, ...]
+
+
+@dataclass(frozen=True)
+class IsSet(_Combinable):
+    """The document states the key."""
+
+    key: Key
+
+
+@dataclass(frozen=True)
+class Before(_Combinable):
+    """The version is of a release before this one; absent, it is of the newest."""
+
+    key: Key
+    release: Release
+
+
+@dataclass(frozen=True)
+class Divides(_Combinable):
+    """The divisor divides the dividend."""
+
+    divisor: Key
+    dividend: Key
+
+
+@dataclass(frozen=True)
+class Same(_Combinable):
+    """Two sizes are equal."""
+
+    left: Key
+    right: Key
+
+
+@dataclass(frozen=True)
+class AtLeast(_Combinable):
+    """The left size is not below the right one."""
+
+    left: Key
+    right: Key
+
+
+@dataclass(frozen=True)
+class AllOf(_Combinable):
+    """Every part holds; without parts, always."""
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class AnyOf(_Combinable):
+    """At least one part holds."""
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Not(_Combinable):
+    """The part does not hold."""
+
+    part: Expression
+
+
+Relation: TypeAlias = Union[Divides, Same, AtLeast]
+Expression: TypeAlias = Union[Is, IsSet, Before, Divides, Same, AtLeast, AllOf, AnyOf, Not]
+
+ALWAYS = AllOf(())
+
+
+def divides(divisor: Key, dividend: Key) -> Divides:
+    """The divisor divides the dividend."""
+    return Divides(divisor, dividend)
+
+
+def one_divides_other(left: Key, right: Key) -> AnyOf:
+    """One size is a multiple of the other."""
+    return AnyOf((Divides(left, right), Divides(right, left)))
+
+
+def same(left: Key, right: Key) -> Same:
+    """Two sizes are equal."""
+    return Same(left, right)
+
+
+def conjuncts(expression: Expression) -> tuple[Expression, ...]:
+    """The parts that must all hold for the expression to hold."""
+    return expression.parts if isinstance(expression, AllOf) else (expression,)
+
+
+def keys(expression: Expression) -> Iterator[Key]:
+    """Every key that the expression reads, in order, repeated as it is read."""
+    match expression:
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from keys(part)
+        case Not(part):
+            yield from keys(part)
+        case Is(key) | IsSet(key) | Before(key):
+            yield key
+        case Divides(left, right) | Same(left, right) | AtLeast(left, right):
+            yield left
+            yield right
+
+
+def needed_keys(expression: Expression) -> Iterator[Key]:
+    """The keys without which nothing can be said: those whose value is compared and has no default."""
+    match expression:
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from needed_keys(part)
+        case Not(part):
+            yield from needed_keys(part)
+        case IsSet() | Before():
+            return
+        case _:
+            yield from (key for key in keys(expression) if key.default is None)
+
+
+def for_role(expression: Expression, role: str) -> Expression:
+    """The expression with every key of either role made this role's."""
+    match expression:
+        case AllOf(parts):
+            return AllOf(tuple(for_role(part, role) for part in parts))
+        case AnyOf(parts):
+            return AnyOf(tuple(for_role(part, role) for part in parts))
+        case Not(part):
+            return Not(for_role(part, role))
+        case Is(key, values):
+            return Is(key.for_role(role), values)
+        case IsSet(key):
+            return IsSet(key.for_role(role))
+        case Before(key, release):
+            return Before(key.for_role(role), release)
+        case Divides(left, right):
+            return Divides(left.for_role(role), right.for_role(role))
+        case Same(left, right):
+            return Same(left.for_role(role), right.for_role(role))
+        case AtLeast(left, right):
+            return AtLeast(left.for_role(role), right.for_role(role))
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a document must satisfy, and when; where a needed key is absent, nothing is demanded."""
+
+    when: Expression
+    require: Expression
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """Every key it reads, once, in order."""
+        return tuple(dict.fromkeys((*keys(self.when), *keys(self.require))))
+
+    @property
+    def needed_keys(self) -> tuple[Key, ...]:
+        """The optional keys whose absence silences it."""
+        return tuple(dict.fromkeys((*needed_keys(self.when), *needed_keys(self.require))))
+
+    def only_where(self, condition: Expression) -> Constraint:
+        """The same demand, made of fewer documents."""
+        return Constraint(self.when & condition, self.require)
+
+    def related_pairs(self) -> frozenset[frozenset[Key]]:
+        """The pairs of sizes of which it makes one a multiple of the other, wherever it applies."""
+        pairs = set()
+        for part in conjuncts(self.require):
+            match part:
+                case Divides(left, right):
+                    pairs.add(frozenset((left, right)))
+                case AnyOf((Divides(left, right), Divides(other_left, other_right))) if (
+                    left == other_right and right == other_left
+                ):
+                    pairs.add(frozenset((left, right)))
+        return frozenset(pairs)
+
+    def applies_wherever(self, other: Constraint) -> bool:
+        """Whether each condition of this one is also a condition of the other, or a key that it needs."""
+        return set(conjuncts(self.when)) <= set(conjuncts(other.when)) and set(
+            self.needed_keys
+        ) <= set(other.needed_keys)

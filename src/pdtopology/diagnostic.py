@@ -1,0 +1,112 @@
+"""What is told of a document: one kind of object for syntax faults, wrong values and broken rules alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pdtopology.formats.place import Span
+from pdtopology.rule import Severity
+
+
+@dataclass(frozen=True)
+class Location:
+    """A part of a named text; lines and columns count from 1, columns in characters."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    source_lines: tuple[str, ...] = field(repr=False, compare=False)
+    """The lines it covers, without their ends."""
+
+    @classmethod
+    def of(cls, file: str, text: str, span: Span) -> Location:
+        """The location of a span of a text."""
+        line, column = _line_and_column(text, span.start)
+        end_line, end_column = _line_and_column(text, span.end)
+        start = text.rfind("\n", 0, span.start) + 1
+        stop = text.find("\n", span.end)
+        covered = text[start : None if stop < 0 else stop]
+        lines = tuple(part.removesuffix("\r") for part in covered.split("\n"))
+        return cls(file, line, column, end_line, end_column, lines)
+
+
+def _line_and_column(text: str, offset: int) -> tuple[int, int]:
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+@dataclass(frozen=True)
+class Related:
+    """A value that the finding disagrees with."""
+
+    path: str
+    value: Any
+    """None where the document does not state it and it has no default."""
+    location: Location | None = None
+    """None where the document does not state it."""
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding."""
+
+    code: str
+    """A rule's code, pydantic's error type, or `syntax-error`, `duplicate-key`, `unreadable-file`, `input-too-large`."""
+    severity: Severity
+    path: str
+    """The key, dotted; empty for the document itself."""
+    message: str
+    hint: str | None = None
+    """What to do about it."""
+    file: str | None = None
+    """The file's name, or what the value came from; None for data without a file."""
+    location: Location | None = None
+    related: Sequence[Related] = ()
+    title: str = ""
+    """The headline; empty where the message says all."""
+    note: str = ""
+    """When the engine itself would tell, for a rule."""
+
+    def __str__(self) -> str:
+        place = self.file or ""
+        if self.location:
+            place = f"{self.location.file}:{self.location.line}:{self.location.column}"
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{place}{': ' if place else ''}{self.severity.value}[{self.code}]: {self.message}{hint}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding as `check --format json` prints it."""
+        place = self.location
+        return {
+            "code": self.code,
+            "severity": self.severity.value,
+            "path": self.path,
+            "message": self.message,
+            "hint": self.hint,
+            "file": self.file,
+            "line": place and place.line,
+            "column": place and place.column,
+            "end_line": place and place.end_line,
+            "end_column": place and place.end_column,
+            "related": [
+                {
+                    "path": other.path,
+                    "value": other.value,
+                    "file": other.location and other.location.file,
+                    "line": other.location and other.location.line,
+                    "column": other.location and other.location.column,
+                }
+                for other in self.related
+            ],
+        }
+
+
+class TopologyError(Exception):
+    """A document that is refused; its text is the findings, a line each."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__("\n".join(map(str, diagnostics)))
+        self.diagnostics = tuple(diagnostics)

@@ -1,0 +1,37 @@
+"""The rules in words, for `explain`."""
+
+from __future__ import annotations
+
+import json
+
+from pdtopology.constraints import ALWAYS, compile_to_prose
+from pdtopology.keys import CONNECTOR_KIND
+from pdtopology.releases import release_name
+from pdtopology.rule import Rule
+
+
+def list_rules(rules: tuple[Rule, ...]) -> str:
+    """A line for each rule: its code and its title."""
+    width = max(len(rule.code) for rule in rules)
+    return "\n".join(f"{rule.code:<{width}}  {rule.title}" for rule in rules)
+
+
+def explain(rule: Rule) -> str:
+    """The whole story of one rule."""
+    when = rule.when
+    if rule.connector:
+        when = CONNECTOR_KIND.is_(rule.connector) & when
+    releases = f"vLLM before {release_name(rule.until)}" if rule.until else "every known release"
+    parts = [
+        f"{rule.code} ({rule.severity.value})\n{rule.title}",
+        f"Requires: {compile_to_prose(rule.require)}",
+        "" if when == ALWAYS else f"When: {compile_to_prose(when)}",
+        f"Releases: {releases}",
+        f"Why: {rule.why}",
+        f"The engine says so: {rule.raised.value}",
+        f"Fix: {rule.fix}",
+        f"Source: {rule.source}",
+        f"Breaks it, reported at {rule.at.path.replace('role.', 'prefill. or decode.')}:\n"
+        + "\n".join(f"  {key}: {json.dumps(value)}" for key, value in rule.bad.items()),
+    ]
+    return "\n\n".join(part for part in parts if part)

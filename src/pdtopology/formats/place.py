@@ -1,0 +1,58 @@
+"""Where things stand in a text, and faults that stand somewhere in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+Path: TypeAlias = tuple[str | int, ...]
+"""The keys and indexes that lead to a value, as pydantic's `loc`."""
+
+MAX_DEPTH = 100
+MAX_VALUES = 200_000
+MAX_DIGITS = 100
+
+
+class Span(NamedTuple):
+    """A part of a text, by offsets in characters; the end is not included."""
+
+    start: int
+    end: int
+
+
+class Place(NamedTuple):
+    """Where a value stands, and the key it belongs to (none for an item of a list or a whole document)."""
+
+    key: Span | None
+    value: Span
+
+
+Places: TypeAlias = dict[Path, Place]
+
+
+@dataclass
+class Fault(Exception):
+    """A text that is no document: it cannot be read, is not in its format, or is too large."""
+
+    code: str
+    """`syntax-error`, `duplicate-key`, `unreadable-file` or `input-too-large`."""
+    message: str
+    hint: str | None = None
+    span: Span | None = None
+    earlier: Span | None = None
+    """For a duplicate key, where it stood first."""
+
+
+def duplicate_key(key: str, span: Span | None, earlier: Span | None) -> Fault:
+    """The same key twice in one mapping."""
+    return Fault("duplicate-key", f"the key {key} stands twice", "keep one of the two", span, earlier)
+
+
+def too_deep(span: Span | None = None) -> Fault:
+    """Nesting that no topology needs; also what an alias inside itself amounts to."""
+    return Fault("input-too-large", f"nested deeper than {MAX_DEPTH} levels", None, span)
+
+
+def too_many_digits(digits: int, span: Span | None = None) -> Fault:
+    """A number that no topology needs and that would take long to convert."""
+    return Fault("input-too-large", f"a number of {digits} characters", None, span)

@@ -1,0 +1,278 @@
+"""Rank and KV-head arithmetic of a prefill/decode pair, in plain integers.
+
+Each function answers exactly as the vLLM MoRIIO function that its docstring names (the same in vLLM
+0.26 to 0.33 unless a release is given) and raises `GeometryError` where that one raises. `local` and
+`remote` are the two sides of one transfer; the producer is prefill, the consumer is decode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, MutableMapping, MutableSet
+from typing import NamedTuple, TypeGuard
+
+
+class GeometryError(ValueError):
+    """Sizes for which no transfer can be laid out; the text carries every value involved."""
+
+
+def has_positive_geometry(*sizes: object) -> TypeGuard[int]:
+    """Whether every size is an `int` above zero (`True` is not a size). Never raises.
+
+    As a type guard it vouches for the first argument, which is all that a type guard can.
+    """
+    return all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in sizes)
+
+
+def is_ack_divisible_tp_pair(producer_tp: int, consumer_tp: int) -> bool:
+    """Whether a producer can count acknowledgements: the consumer is not larger, or a multiple.
+
+    vLLM `get_moriio_expected_ack_count` raises for the other pairs.
+    """
+    if not has_positive_geometry(producer_tp, consumer_tp):
+        return False
+    return consumer_tp <= producer_tp or consumer_tp % producer_tp == 0
+
+
+def expected_ack_count(producer_tp_size: int, consumer_tp_size: int) -> int:
+    """How many consumer ranks acknowledge one transfer of one producer rank.
+
+    1 when the consumer is not larger, else the ratio of the sizes. vLLM `get_moriio_expected_ack_count`.
+
+    Raises `GeometryError` for a size that is not positive or a ratio that is not whole.
+    """
+    if not is_ack_divisible_tp_pair(producer_tp_size, consumer_tp_size):
+        raise GeometryError(
+            f"invalid geometry: tp=({producer_tp_size}, {consumer_tp_size}): "
+            "both must be positive, and a larger consumer a multiple of the producer"
+        )
+    return max(1, consumer_tp_size // producer_tp_size)
+
+
+def remote_tp_rank(local_tp_rank: int, local_tp_size: int, remote_tp_size: int) -> int:
+    """The remote rank that a local rank talks to: `rank * ratio` if the remote side is larger, else `rank // ratio`.
+
+    vLLM `get_moriio_remote_tp_rank`.
+
+    Raises `GeometryError` for a size that is not positive, a rank out of range, or sizes of which neither
+    is a multiple of the other.
+    """
+    return read_source_tp_ranks(local_tp_rank, local_tp_size, remote_tp_size)[0]
+
+
+def read_source_tp_ranks(
+    local_tp_rank: int, local_tp_size: int, remote_tp_size: int
+) -> tuple[int, ...]:
+    """The prefill ranks that together hold what one decode rank reads, in ascending order.
+
+    One rank when prefill is not larger, else as many as the ratio of the sizes. vLLM 0.33
+    `get_moriio_read_holder_tp_ranks`; up to 0.32 only the first of them was told that the read is done.
+
+    Raises `GeometryError` as `remote_tp_rank` does.
+    """
+    pair = f"tp=({local_tp_size}, {remote_tp_size})"
+    if not has_positive_geometry(local_tp_size, remote_tp_size):
+        raise GeometryError(f"invalid geometry: {pair}: both must be positive")
+    if not 0 <= local_tp_rank < local_tp_size:
+        raise GeometryError(f"invalid geometry: {pair} rank={local_tp_rank}: no such local rank")
+    if remote_tp_size % local_tp_size == 0:
+        ratio = remote_tp_size // local_tp_size
+        return tuple(range(local_tp_rank * ratio, (local_tp_rank + 1) * ratio))
+    if local_tp_size % remote_tp_size == 0:
+        return (local_tp_rank // (local_tp_size // remote_tp_size),)
+    raise GeometryError(
+        f"invalid geometry: {pair} rank={local_tp_rank}: one size must be a multiple of the other"
+    )
+
+
+def kv_heads_on_rank(tp_rank: int, tp_size: int, total_num_kv_heads: int) -> range:
+    """The KV heads whose cache a rank holds: its shard of the heads, or one replicated head.
+
+    Raises `GeometryError` unless the heads can be sharded (a multiple of the ranks) or replicated (the
+    ranks a multiple of the heads) and the rank exists. vLLM `QKVParallelLinear` in model_executor/layers/linear.py.
+    """
+    if not _is_whole_share(tp_size, total_num_kv_heads) or not 0 <= tp_rank < tp_size:
+        raise GeometryError(
+            f"invalid geometry: tp={tp_size} rank={tp_rank} kv_heads={total_num_kv_heads}"
+        )
+    return _held_heads(tp_rank, tp_size, total_num_kv_heads)
+
+
+def validate_replicated_kv_heads(
+    local_tp_size: int, remote_tp_size: int, total_num_kv_heads: int, is_mla: bool
+) -> None:
+    """Refuse what MoRIIO READ cannot copy: unequal sizes of which one is below the KV heads.
+
+    READ copies whole blocks, so with unequal sizes every rank must hold one replicated head. MLA and
+    equal sizes always pass. vLLM `validate_moriio_heterogeneous_tp_kv_heads`.
+
+    Raises `GeometryError`.
+    """
+    if is_mla or local_tp_size == remote_tp_size:
+        return
+    if (
+        not has_positive_geometry(local_tp_size, remote_tp_size, total_num_kv_heads)
+        or min(local_tp_size, remote_tp_size) < total_num_kv_heads
+    ):
+        raise GeometryError(
+            f"invalid geometry: tp=({local_tp_size}, {remote_tp_size}) kv_heads={total_num_kv_heads}"
+        )
+
+
+def validate_head_sharding(
+    producer_tp_size: int, consumer_tp_size: int, total_num_kv_heads: int, is_mla: bool
+) -> None:
+    """Refuse what MoRIIO WRITE cannot map: sizes that do not divide, or that split a KV head.
+
+    With unequal sizes of a model that is not MLA, each side must shard the heads evenly or replicate them
+    evenly. vLLM 0.33 `validate_write_tp_topology`; earlier releases support no unequal sizes in WRITE.
+
+    Raises `GeometryError`.
+    """
+    if _is_whole_share(producer_tp_size, consumer_tp_size) and (
+        is_mla
+        or producer_tp_size == consumer_tp_size
+        or (
+            _is_whole_share(producer_tp_size, total_num_kv_heads)
+            and _is_whole_share(consumer_tp_size, total_num_kv_heads)
+        )
+    ):
+        return
+    raise GeometryError(
+        f"invalid geometry: tp=({producer_tp_size}, {consumer_tp_size}) kv_heads={total_num_kv_heads}"
+    )
+
+
+class TransferAck(NamedTuple):
+    """One consumer rank's word that it has read a transfer. vLLM `MoRIIOTransferAck`."""
+
+    transfer_id: str
+    consumer_tp_size: int = 1
+
+
+def resolve_transfer_ack(
+    ack: TransferAck | str,
+    producer_tp_size: int,
+    live_transfer_ids: Collection[str],
+    notification_counts: MutableMapping[str, int],
+    completed_transfer_ids: MutableSet[str],
+) -> str | None:
+    """Count one acknowledgement; return the transfer's id when the last expected one has come.
+
+    A bare id is an acknowledgement by a consumer of TP size 1. An id that is not live or is already
+    complete gives None and changes nothing. vLLM `resolve_moriio_transfer_ack`.
+
+    Raises `GeometryError` for a live transfer as `expected_ack_count` does, before anything is counted.
+    """
+    transfer_id, consumer_tp_size = TransferAck(ack) if isinstance(ack, str) else ack
+    if transfer_id not in live_transfer_ids or transfer_id in completed_transfer_ids:
+        return None
+    expected = expected_ack_count(producer_tp_size, consumer_tp_size)
+    count = notification_counts.get(transfer_id, 0) + 1
+    if count < expected:
+        notification_counts[transfer_id] = count
+        return None
+    notification_counts.pop(transfer_id, None)
+    completed_transfer_ids.add(transfer_id)
+    return transfer_id
+
+
+class WriteTarget(NamedTuple):
+    """What one producer rank writes to one consumer rank, in KV heads counted from each rank's own first.
+
+    `num_heads` is 0 where only recurrent state is written. The slices say which part of the larger side's
+    share this is: the producer sends slice `local_slice` of `local_slices` of what it holds, which becomes slice
+    `remote_slice` of `remote_slices` on the consumer. `num_writers` producer ranks write to that consumer.
+    """
+
+    tp_rank: int
+    local_head: int
+    remote_head: int
+    num_heads: int
+    local_slice: int
+    local_slices: int
+    remote_slice: int
+    remote_slices: int
+    num_writers: int
+
+
+class WriteMapping(NamedTuple):
+    """The KV heads on a producer rank and on a consumer rank, and the writes between them."""
+
+    local_num_heads: int
+    remote_num_heads: int
+    targets: tuple[WriteTarget, ...]
+
+
+def write_mapping(
+    producer_tp_rank: int,
+    producer_tp_size: int,
+    consumer_tp_size: int,
+    total_num_kv_heads: int,
+    is_mla: bool,
+    has_mamba: bool = False,
+) -> WriteMapping:
+    """Which consumer ranks, and which of their heads, one producer rank writes in MoRIIO WRITE.
+
+    Each head of a consumer rank is written once: of the producer ranks that hold copies of a head, the first
+    in the consumer's group writes it. With recurrent (mamba) layers every rank of the group writes, since their
+    state is sharded over all ranks. vLLM 0.33 `compute_write_tp_mapping` in moriio_tp_mapping.py.
+
+    Raises `GeometryError` as `validate_head_sharding` does, and for a rank out of range.
+    """
+    validate_head_sharding(producer_tp_size, consumer_tp_size, total_num_kv_heads, is_mla)
+    if not 0 <= producer_tp_rank < producer_tp_size:
+        raise GeometryError(f"invalid geometry: tp={producer_tp_size} rank={producer_tp_rank}")
+    # An MLA latent is one head that every rank holds.
+    heads = 1 if is_mla else total_num_kv_heads
+    local = _held_heads(producer_tp_rank, producer_tp_size, heads)
+    local_slices = max(1, consumer_tp_size // producer_tp_size)
+    remote_slices = max(1, producer_tp_size // consumer_tp_size)
+    remote_slice = producer_tp_rank % remote_slices
+    copies = min(max(1, producer_tp_size // heads), remote_slices)
+    writes_heads = remote_slice % copies == 0
+    targets = []
+    if writes_heads or has_mamba:
+        first_rank = producer_tp_rank * consumer_tp_size // producer_tp_size
+        for local_slice in range(local_slices):
+            remote = _held_heads(first_rank + local_slice, consumer_tp_size, heads)
+            targets.append(
+                WriteTarget(
+                    tp_rank=first_rank + local_slice,
+                    local_head=max(0, remote.start - local.start),
+                    remote_head=max(0, local.start - remote.start),
+                    num_heads=min(len(local), len(remote)) if writes_heads else 0,
+                    local_slice=local_slice,
+                    local_slices=local_slices,
+                    remote_slice=remote_slice,
+                    remote_slices=remote_slices,
+                    num_writers=remote_slices if has_mamba else remote_slices // copies,
+                )
+            )
+    remote_num_heads = max(1, heads // consumer_tp_size)
+    return WriteMapping(len(local), remote_num_heads, tuple(targets))
+
+
+def port_offset(dp_rank: int, tp_rank: int, tp_size: int = 1) -> int:
+    """What a rank adds to a MoRIIO base port: `dp_rank * tp_size + tp_rank`. vLLM `get_port_offset`.
+
+    vLLM binds with the default `tp_size` of 1 and dials with the real one, so with several data-parallel
+    ranks and a TP size above 1 on one host, ranks collide or are dialled where nobody listens.
+
+    Raises `GeometryError` for a `tp_size` that is not positive.
+    """
+    if not has_positive_geometry(tp_size):
+        raise GeometryError(f"invalid geometry: tp={tp_size} rank={tp_rank} dp_rank={dp_rank}")
+    return dp_rank * tp_size + tp_rank
+
+
+def _held_heads(tp_rank: int, tp_size: int, heads: int) -> range:
+    """The heads on a rank, rounded as vLLM `ModelConfig.get_num_kv_heads` rounds: at least one."""
+    first = tp_rank * heads // tp_size
+    return range(first, first + max(1, heads // tp_size))
+
+
+def _is_whole_share(tp_size: int, count: int) -> bool:
+    """Whether `count` things spread evenly over the ranks, as shards or as copies."""
+    return has_positive_geometry(tp_size, count) and (
+        count % tp_size == 0 or tp_size % count == 0
+    )

@@ -1,0 +1,92 @@
+"""Findings as text: the source lines, a caret under the value, and a mark under each value it disagrees with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pdtopology.diagnostic import Diagnostic, Location
+from pdtopology.field_errors import shown
+from pdtopology.rule import Severity
+
+_BOLD, _RED, _YELLOW, _BLUE, _RESET = "\033[1m", "\033[31m", "\033[33m", "\033[34m", "\033[0m"
+_MAX_WIDTH = 160
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """A span to underline, and what to say beside it."""
+
+    location: Location
+    sign: str
+    label: str
+
+
+def render_text(finding: Diagnostic, *, color: bool = False) -> str:
+    """A finding as a few lines, the last one without an end."""
+    paint = _painter(color)
+    tone = _RED if finding.severity is Severity.ERROR else _YELLOW
+    head = paint(f"{finding.severity.value}[{finding.code}]", tone + _BOLD)
+    lines = [f"{head}: {paint(finding.title or finding.message, _BOLD)}"]
+    if finding.location:
+        place = finding.location
+        lines.append(f"  {place.file}:{place.line}:{place.column}")
+    elif finding.file:
+        lines.append(f"  {finding.file}")
+    lines += _frame(finding, paint, tone)
+    if finding.title and not finding.location:
+        lines.append(f"  {finding.message}")
+    unplaced = [other for other in finding.related if other.path and not other.location]
+    lines += [f"  {other.path} is {_stated(other.value)}" for other in unplaced]
+    if finding.note:
+        lines.append(f"  {finding.note}")
+    if finding.hint:
+        lines.append(f"  {paint('hint', _BOLD)}: {finding.hint}")
+    return "\n".join(lines)
+
+
+def _stated(value: object) -> str:
+    return "not stated" if value is None else f"{shown(value)}, by default"
+
+
+def _frame(finding: Diagnostic, paint: Callable[[str, str], str], tone: str) -> Iterator[str]:
+    marks = [
+        _Mark(other.location, "-", f"{other.path} is {shown(other.value)}" if other.path else "first here")
+        for other in finding.related
+        if other.location
+    ]
+    if finding.location:
+        marks.append(_Mark(finding.location, "^", finding.message if finding.title else ""))
+    marks.sort(key=lambda mark: (mark.location.line, mark.location.column))
+    width = len(str(max((mark.location.line for mark in marks), default=0)))
+    previous = 0
+    for mark in marks:
+        place = mark.location
+        if place.line != previous:
+            number = paint(f"{place.line:>{width}} |", _BLUE)
+            yield f"  {number} {_visible(place.source_lines[0])}".rstrip()
+        previous = place.line
+        gutter = paint(f"{'':>{width}} |", _BLUE)
+        indent, length = _underline(place)
+        underline = paint(mark.sign * length, tone if mark.sign == "^" else _BLUE)
+        yield f"  {gutter} {indent}{underline} {mark.label}".rstrip()
+
+
+def _underline(place: Location) -> tuple[str, int]:
+    """The blank before a span in its first line, and the span's length there."""
+    line = place.source_lines[0]
+    end = place.end_column if place.end_line == place.line else len(line) + 1
+    before = _visible(line[: place.column - 1])
+    length = max(1, len(_visible(line[place.column - 1 : end - 1])))
+    return " " * min(len(before), _MAX_WIDTH), min(length, _MAX_WIDTH)
+
+
+def _visible(line: str) -> str:
+    """The line with tabs as four columns and what a terminal would obey made harmless."""
+    text = line.replace("\t", "    ")
+    text = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+    return text if len(text) <= _MAX_WIDTH else text[:_MAX_WIDTH] + "…"
+
+
+def _painter(color: bool) -> Callable[[str, str], str]:
+    return (lambda text, tone: f"{tone}{text}{_RESET}") if color else (lambda text, tone: text)

@@ -1,0 +1,124 @@
+"""The general rules, and `RULES`: the table of contents of everything that is refused."""
+
+from __future__ import annotations
+
+from pdtopology.connectors import moriio
+from pdtopology.constraints import divides, one_divides_other
+from pdtopology.keys import (
+    ATTENTION_HEADS,
+    DECODE_TP,
+    ENGINE_VERSION,
+    IS_MLA,
+    KV_HEADS,
+    PREFILL_TP,
+    TP,
+)
+from pdtopology.releases import NEWEST, OLDEST, release_name
+from pdtopology.rule import Clause, Rule, Severity, Source, Stage
+
+GENERAL = (
+    Rule(
+        code="attention-heads-not-divisible",
+        title="A role's TP size must divide the attention heads",
+        at=TP,
+        see=(ATTENTION_HEADS,),
+        require=divides(TP, ATTENTION_HEADS),
+        message="{role} TP {tp} must divide the {attention_heads} attention heads",
+        why="Every rank computes an equal share of the attention heads.",
+        fix="Choose a TP size that divides model.num_attention_heads.",
+        raised=Stage.PARSE,
+        source=Source("vllm/config/model.py", "ModelConfig.verify_with_parallel_config", "0.26"),
+        bad={
+            "model": {"num_attention_heads": 64, "is_mla": True},
+            "prefill": {},
+            "decode": {"tensor_parallel_size": 3},
+        },
+    ),
+    Rule(
+        code="kv-heads-not-divisible",
+        title="A role's TP size must shard or replicate the KV heads evenly",
+        at=TP,
+        see=(KV_HEADS,),
+        when=~IS_MLA,
+        require=one_divides_other(TP, KV_HEADS),
+        after=("attention-heads-not-divisible",),
+        message="of {role} TP {tp} and the {kv_heads} KV heads, one must be a multiple of the other",
+        why="A rank holds a whole number of KV heads, or one replicated head. The model asserts this when it is "
+        "built; a connector that met such a pair would copy the wrong heads.",
+        fix="Choose a TP size that divides model.total_num_kv_heads or is a multiple of it.",
+        raised=Stage.START,
+        source=Source("vllm/model_executor/layers/linear.py", "QKVParallelLinear", "0.26"),
+        bad={
+            "model": {"total_num_kv_heads": 4},
+            "prefill": {"tensor_parallel_size": 6},
+            "decode": {"tensor_parallel_size": 12},
+        },
+    ),
+    Rule(
+        code="kv-heads-unknown",
+        title="The KV heads of the model are not stated",
+        at=KV_HEADS,
+        require=IS_MLA | KV_HEADS.is_set,
+        message="state the model's KV heads, or that it is an MLA model",
+        why="Which TP sizes fit each other depends on how many KV heads there are. Only the latent of an MLA model is "
+        "the same on every rank.",
+        fix="Set model.total_num_kv_heads (num_key_value_heads in the model's config.json), or model.is_mla: true.",
+        raised=Stage.NEVER,
+        source=Source("vllm/config/model.py", "ModelConfig.get_total_num_kv_heads", "0.26"),
+        bad={"model": {}, "prefill": {}, "decode": {}},
+    ),
+    Rule(
+        code="tp-not-divisible",
+        title="One TP size must be a multiple of the other",
+        at=DECODE_TP,
+        see=(PREFILL_TP,),
+        require=one_divides_other(PREFILL_TP, DECODE_TP),
+        message="of prefill TP {prefill_tp} and decode TP {decode_tp}, one must be a multiple of the other",
+        why="A connector maps each rank of one role to a whole number of ranks of the other. For other pairs it has no "
+        "map, with MLA models too.",
+        fix="Choose TP sizes of which one is a multiple of the other.",
+        raised=Stage.FIRST_REQUEST,
+        source=Source(
+            "vllm/distributed/kv_transfer/kv_connector/v1/moriio/moriio_connector.py",
+            "get_moriio_remote_tp_rank",
+            "0.26",
+        ),
+        bad={
+            "model": {"total_num_kv_heads": 12},
+            "prefill": {"tensor_parallel_size": 4},
+            "decode": {"tensor_parallel_size": 6},
+        },
+    ),
+    Rule(
+        code="engine-version-unknown",
+        title="The rules were not read from this release",
+        at=ENGINE_VERSION,
+        severity=Severity.WARNING,
+        require=~ENGINE_VERSION.before(OLDEST) & ENGINE_VERSION.before((NEWEST[0], NEWEST[1] + 1)),
+        message="the rules of vLLM {version} are not known; those of the nearest release from "
+        f"{release_name(OLDEST)} to {release_name(NEWEST)} are used",
+        why="A later release may accept more, an earlier one less, than the rules say.",
+        fix=f"Check the pair on one request first, or run a release from {release_name(OLDEST)} to {release_name(NEWEST)}.",
+        raised=Stage.NEVER,
+        source=Source("vllm/version.py", "__version__", "0.26"),
+        bad={
+            "engine": {"version": "0.99"},
+            "model": {"is_mla": True},
+            "prefill": {},
+            "decode": {},
+        },
+    ),
+)
+"""What holds for every connector."""
+
+RULES: tuple[Rule, ...] = (*GENERAL, *moriio.RULES)
+"""Every rule, in the order in which findings are told."""
+
+RULE_BY_CODE = {rule.code: rule for rule in RULES}
+
+CLAUSES: tuple[Clause, ...] = tuple(clause for rule in RULES for clause in rule.clauses)
+
+
+def clauses_for(connector: str) -> tuple[Clause, ...]:
+    """The clauses that concern a topology with this connector."""
+    return tuple(clause for clause in CLAUSES if clause.rule.connector in (None, connector))

@@ -1,0 +1,31 @@
+"""What every part of the document has in common."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MAX_SIZE = 65_536
+"""Bounds the sizes that no rule relates, so that every JSON Schema engine reads them as the same number."""
+
+Size = Annotated[int, Field(gt=0, le=MAX_SIZE)]
+"""A count of ranks, tokens or instances: at least 1."""
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Section(BaseModel):
+    """A part of the document: closed (no unknown keys), strict (`"4"` and `true` are not sizes) and frozen.
+
+    Instances of sections are validated again where they are put into a topology, so `model_copy(update=...)`,
+    which does not validate, cannot carry a bad value in.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        revalidate_instances="always",
+        use_attribute_docstrings=False,
+    )

@@ -1,0 +1,256 @@
+"""The document as models: `PDTopology`, its sections, and the one validator that runs the rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    GetJsonSchemaHandler,
+    JsonValue,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
+from typing_extensions import Self
+
+from pdtopology.connectors.moriio import MoRIIOConnector
+from pdtopology.keys import MAX_HEADS, TP
+from pdtopology.releases import VERSION_PATTERN
+from pdtopology.rule_schema import rule_clauses
+from pdtopology.section import MAX_SIZE, Section, Size, Text
+from pdtopology.violations import Violation, errors, warnings
+
+# What a role's own fields say, by vLLM's long and short flags; `kv_transfer_config` is the connector's.
+OWNED_ARGUMENT_PATTERN = (
+    r"^-*((tensor|pipeline|data|prefill[-_]context|decode[-_]context)[-_]parallel[-_]size"
+    r"|data[-_]parallel[-_]size[-_]local|tp|pp|dp|dpl|pcp|dcp"
+    r"|block[-_]size|kv[-_]cache[-_]dtype|host|port|kv[-_]transfer[-_]config(\..*)?)$"
+)
+
+
+def _not_owned(argument: str) -> str:
+    if re.match(OWNED_ARGUMENT_PATTERN, argument):
+        raise PydanticCustomError(
+            "argument_has_a_field", "{argument} has a field of its own", {"argument": argument}
+        )
+    return argument
+
+
+EngineArgument = Annotated[
+    str,
+    Field(min_length=1),
+    AfterValidator(_not_owned),
+    WithJsonSchema(
+        {"type": "string", "minLength": 1, "not": {"pattern": OWNED_ARGUMENT_PATTERN}}
+    ),
+]
+
+
+class Engine(Section):
+    """The engine both roles run."""
+
+    name: Literal["vllm"] = Field("vllm", description="The inference engine.")
+    version: Annotated[str, Field(pattern=VERSION_PATTERN, max_length=64)] | None = Field(
+        None,
+        description='The release both roles run, in quotes: `"0.33"` or `"0.33.1"`. Unset, the newest release whose '
+        "rules are known decides, and what an older one would refuse is a warning.",
+    )
+
+
+class ModelGeometry(Section):
+    """The attention geometry of the model that both roles serve."""
+
+    name: Text | None = Field(
+        None, description="A label such as `Qwen/Qwen3-32B`, passed on and never interpreted."
+    )
+    num_attention_heads: Annotated[int, Field(gt=0, le=MAX_HEADS)] | None = Field(
+        None,
+        description="Query heads of the whole model: `num_attention_heads` in its config.json. Each role's TP size "
+        "must divide it.",
+    )
+    total_num_kv_heads: Annotated[int, Field(gt=0, le=MAX_HEADS)] | None = Field(
+        None,
+        description="Key/value heads of the whole model: `num_key_value_heads` in its config.json. Each role's TP size "
+        "must divide it or be a multiple of it. Needed unless `is_mla` is true.",
+    )
+    is_mla: bool = Field(
+        False,
+        description="Whether the model uses multi-head latent attention, as DeepSeek-V3 does (`kv_lora_rank` in its "
+        "config.json). Its latent is the same on every rank, so the KV-head rules do not apply.",
+    )
+
+
+class Role(Section):
+    """What one role runs. Every size counts for one instance of the engine."""
+
+    tensor_parallel_size: Annotated[int, Field(gt=0, le=TP.maximum)] = Field(
+        1,
+        description="Ranks that split the heads of one data-parallel rank (TP). Must divide the attention heads, fit "
+        "the KV heads, and be a multiple or a divisor of the other role's. vLLM: `--tensor-parallel-size`.",
+    )
+    pipeline_parallel_size: Size = Field(
+        1, description="Pipeline stages (PP). vLLM: `--pipeline-parallel-size`."
+    )
+    data_parallel_size: Size = Field(
+        1, description="Data-parallel ranks (DP) over all nodes. vLLM: `--data-parallel-size`."
+    )
+    data_parallel_size_local: Annotated[int, Field(ge=0, le=MAX_SIZE)] | None = Field(
+        None,
+        description="Data-parallel ranks on this node; 0 for a node that only serves the API. "
+        "vLLM: `--data-parallel-size-local`.",
+    )
+    prefill_context_parallel_size: Size = Field(
+        1,
+        description="Ranks that split the prompt of one prefill (PCP). vLLM: `--prefill-context-parallel-size`.",
+    )
+    decode_context_parallel_size: Size = Field(
+        1,
+        description="Ranks that split the KV cache of one sequence, out of the TP ranks (DCP). "
+        "vLLM: `--decode-context-parallel-size`.",
+    )
+    block_size: Size | None = Field(
+        None, description="Tokens in a KV-cache block; unset, vLLM chooses. vLLM: `--block-size`."
+    )
+    kv_cache_dtype: Text | None = Field(
+        None,
+        description="Data type of the KV cache, such as `auto` or `fp8`; unset is `auto`. vLLM: `--kv-cache-dtype`.",
+    )
+    kv_cache_layout: (
+        Literal["NHD", "HND", "LBNHC", "LBHNC", "LHBNC", "BLHNC", "BLNHC", "BHLNC"] | None
+    ) = Field(
+        None,
+        description="Order of heads and tokens in a block; unset, the engine chooses. vLLM: the environment variable "
+        "`VLLM_KV_CACHE_LAYOUT`.",
+    )
+    replicas: Size = Field(1, description="Identical instances of this role.")
+    host: Text | None = Field(
+        None, description="Host name or address the role's API server listens on. vLLM: `--host`."
+    )
+    port: Annotated[int, Field(gt=0, le=65_535)] | None = Field(
+        None, description="Port of the role's API server; vLLM's default is 8000. vLLM: `--port`."
+    )
+    env: dict[Text, str] = Field(
+        default_factory=dict,
+        description="Environment variables of the role's processes; values in quotes.",
+    )
+    engine_args: dict[EngineArgument, JsonValue] = Field(
+        default_factory=dict,
+        description="Further engine arguments by their long names, passed on unread: `max-model-len: 8192`. An argument "
+        "that has a field here is refused, so that it is said in one place.",
+    )
+
+
+class PrefillRole(Role):
+    """The instances that read prompts and produce their KV cache (the producer)."""
+
+
+class DecodeRole(Role):
+    """The instances that receive the KV cache and generate (the consumer)."""
+
+
+class Deployment(Section):
+    """The sections of the document, each valid by itself; `PDTopology` is one whose parts also fit each other."""
+
+    schema_uri: Annotated[str, AfterValidator(lambda _: None)] | None = Field(
+        None,
+        alias="$schema",
+        exclude=True,
+        repr=False,
+        description="Where the JSON Schema of this file is, for editors; ignored otherwise.",
+    )
+    engine: Engine = Field(default_factory=Engine, description="The engine that both roles run.")
+    model: ModelGeometry = Field(description="The attention geometry of the model.")
+    connector: MoRIIOConnector = Field(
+        default_factory=MoRIIOConnector,
+        description="How the KV cache moves from prefill to decode; unset is MoRIIO in READ mode.",
+    )
+    prefill: PrefillRole = Field(description="The role that reads prompts; `{}` is TP size 1.")
+    decode: DecodeRole = Field(description="The role that generates; `{}` is TP size 1.")
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _takes_whole_numbers(cls, document: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler(document)
+        except ValidationError as error:
+            return handler(_with_whole_numbers(document, error))
+
+
+class PDTopology(Deployment):
+    """A prefill/decode-disaggregated deployment whose two roles fit each other and the model.
+
+    Validation raises pydantic's `ValidationError` with every violated rule at once, each at its own key and with the
+    rule's code as `type`. Instances are frozen; `replace` changes a value and validates again.
+    """
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some values changed, validated like any other topology.
+
+        A mapping changes the keys it names inside a section and leaves the others; anything else replaces the section:
+        `topology.replace(decode={"tensor_parallel_size": 8})`. Use it instead of `model_copy(update=...)`, which pydantic
+        does not validate. Raises `ValidationError`.
+        """
+        document = self.model_dump(exclude_unset=True)
+        for key, change in changes.items():
+            known = document.get(key)
+            if isinstance(change, Mapping) and isinstance(known, dict):
+                change = {**known, **change}
+            document[key] = change
+        return type(self).model_validate(document)
+
+    def warnings(self) -> list[Violation]:
+        """What works with a known cost, or would fail on an older release where none is stated."""
+        return warnings(self)
+
+    @model_validator(mode="after")
+    def _satisfies_every_rule(self) -> Self:
+        if violations := errors(self):
+            title = type(self).__name__
+            raise ValidationError.from_exception_data(title, [_line_error(v) for v in violations])
+        return self
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema = handler(core_schema)
+        handler.resolve_ref_schema(schema)["allOf"] = rule_clauses()
+        return schema
+
+
+def _line_error(violation: Violation) -> InitErrorDetails:
+    error = PydanticCustomError(
+        violation.clause.rule.code, violation.clause.message, violation.values
+    )
+    return InitErrorDetails(type=error, loc=violation.clause.at.parts, input=violation.value)
+
+
+def _with_whole_numbers(document: Any, error: ValidationError) -> Any:
+    """The document with `4.0` as `4` where a size was wanted, since JSON has one number type.
+
+    Runs only once the strict validation has failed; raises that failure again where there is nothing to convert.
+    """
+    whole = {
+        line["loc"]: int(line["input"])
+        for line in error.errors(include_url=False)
+        if line["type"] == "int_type"
+        and isinstance(line["input"], float)
+        and line["input"].is_integer()
+    }
+    if not whole:
+        raise error
+    return _replaced(document, whole, ())
+
+
+def _replaced(value: Any, whole: dict[tuple[str | int, ...], int], at: tuple[str, ...]) -> Any:
+    if at in whole:
+        return whole[at]
+    if isinstance(value, Mapping):
+        return {key: _replaced(item, whole, (*at, key)) for key, item in value.items()}
+    return value

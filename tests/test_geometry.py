@@ -119,10 +119,7 @@ SIZES = st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16])
 
 @given(SIZES, SIZES)
 def test_the_ranks_of_one_side_cover_the_heads_evenly(tp_size: int, heads: int) -> None:
-    held = [
-        answer(lambda rank: list(geometry.kv_heads_on_rank(rank, tp_size, heads)), rank)
-        for rank in range(tp_size)
-    ]
+    held = [answer(lambda rank: list(geometry.kv_heads_on_rank(rank, tp_size, heads)), rank) for rank in range(tp_size)]
     if max(tp_size, heads) % min(tp_size, heads):
         assert all(isinstance(rank, dict) for rank in held)
     else:
@@ -143,9 +140,7 @@ def test_a_rank_out_of_range_writes_nothing(rank: int) -> None:
 
 
 @given(SIZES, SIZES, SIZES)
-def test_write_fills_every_consumer_head_once_with_the_right_head(
-    producer: int, consumer: int, heads: int
-) -> None:
+def test_write_fills_every_consumer_head_once_with_the_right_head(producer: int, consumer: int, heads: int) -> None:
     if isinstance(answer(geometry.validate_head_sharding, producer, consumer, heads, False), dict):
         return
     if max(producer, heads) % min(producer, heads):  # equal sizes pass with any head count
@@ -159,11 +154,7 @@ def test_write_fills_every_consumer_head_once_with_the_right_head(
                 head = theirs[target.remote_head + offset]
                 assert head == own[target.local_head + offset]
                 written.append((target.tp_rank, head))
-    wanted = [
-        (rank, head)
-        for rank in range(consumer)
-        for head in geometry.kv_heads_on_rank(rank, consumer, heads)
-    ]
+    wanted = [(rank, head) for rank in range(consumer) for head in geometry.kv_heads_on_rank(rank, consumer, heads)]
     assert sorted(written) == wanted
 
 
@@ -177,9 +168,7 @@ def test_acks_return_the_id_once_after_the_expected_number() -> None:
     counts: dict[str, int] = {}
     completed: set[str] = set()
     ack = TransferAck("t", consumer_tp_size=8)
-    answers = [
-        geometry.resolve_transfer_ack(ack, 4, {"t"}, counts, completed) for _ in range(3)
-    ]
+    answers = [geometry.resolve_transfer_ack(ack, 4, {"t"}, counts, completed) for _ in range(3)]
     assert answers == [None, "t", None]
     assert counts == {}
 

@@ -1,23 +1,24 @@
 """Refuse a prefill/decode-disaggregated serving deployment whose geometry cannot work, when its file is parsed."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pdtopology.check import check, load_topology
 from pdtopology.connectors.moriio import MoRIIOConnector
-from pdtopology.diagnostic import Diagnostic, TopologyError
 from pdtopology.rules import RULES
-from pdtopology.schema import json_schema
 from pdtopology.topology import DecodeRole, ModelGeometry, PDTopology, PrefillRole
 
 if TYPE_CHECKING:
+    from pdtopology.diagnostic import Diagnostic, TopologyError
+    from pdtopology.schema import json_schema
     from pdtopology.settings import PDTopologySettings
 
 __all__ = [
     "RULES",
     "DecodeRole",
     "Diagnostic",
-    "ModelGeometry",
     "MoRIIOConnector",
+    "ModelGeometry",
     "PDTopology",
     "PDTopologySettings",
     "PrefillRole",
@@ -27,11 +28,16 @@ __all__ = [
     "load_topology",
 ]
 
+# Imported when first asked for: pydantic-settings alone takes as long as all the rest.
+_LATE = {
+    "Diagnostic": "pdtopology.diagnostic",
+    "TopologyError": "pdtopology.diagnostic",
+    "PDTopologySettings": "pdtopology.settings",
+    "json_schema": "pdtopology.schema",
+}
+
 
 def __getattr__(name: str) -> Any:
-    # pydantic-settings takes as long to import as everything else here together.
-    if name == "PDTopologySettings":
-        from pdtopology.settings import PDTopologySettings
-
-        return PDTopologySettings
+    if name in _LATE:
+        return getattr(import_module(_LATE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from pdtopology.diagnostic import Diagnostic, TopologyError
-from pdtopology.findings import Case, fault_finding, findings_of
-from pdtopology.formats.place import Fault
-from pdtopology.load import Source, read_documents, read_source, with_overrides
-from pdtopology.topology import PDTopology
+from pdtopology.load import Case, Source, SourceFault, read_case, read_cases
+from pdtopology.topology import Deployment, PDTopology
+from pdtopology.violations import errors, warnings
+
+if TYPE_CHECKING:
+    from pdtopology.diagnostic import Diagnostic
+
+# What tells of mistakes is imported where there is one: a good file, the usual one, does not wait for it.
 
 
-def check(
-    source: Source | Mapping[str, Any], *, overrides: Mapping[str, Any] | None = None
-) -> list[Diagnostic]:
+def check(source: Source | Mapping[str, Any], *, overrides: Mapping[str, Any] | None = None) -> list[Diagnostic]:
     """Everything wrong with the documents of a source, and every warning. Never raises for bad content.
 
     `source` is a path, `-` for standard input, the text of a document (a string that holds a line break), or a
     document already read. `overrides` puts values at dotted paths over it: `{"decode.tensor_parallel_size": 8}`.
     """
     try:
-        cases = _cases(source, overrides)
-    except TopologyError as error:
-        return list(error.diagnostics)
-    return [finding for case in cases for finding in findings_of(case)]
+        cases = read_cases(source, overrides or {})
+    except SourceFault as fault:
+        from pdtopology.findings import source_finding
+
+        return [source_finding(fault)]
+    return [finding for case in cases for finding in _findings(case)]
 
 
 def load_topology(source: Source, *, overrides: Mapping[str, Any] | None = None) -> PDTopology:
@@ -36,32 +38,30 @@ def load_topology(source: Source, *, overrides: Mapping[str, Any] | None = None)
     Raises `TopologyError` with every finding, each with file, line and column. Warnings do not raise:
     ask `topology.warnings()`.
     """
-    cases = _cases(source, overrides)
-    if len(cases) != 1:
-        fault = Fault("syntax-error", f"holds {len(cases)} documents, where one topology is wanted")
-        raise TopologyError([fault_finding(fault, _name(source), None)])
     try:
-        return PDTopology.model_validate(cases[0].data)
+        case = read_case(source, overrides or {})
+        return PDTopology.model_validate(case.data)
+    except SourceFault as fault:
+        from pdtopology.diagnostic import TopologyError
+        from pdtopology.findings import source_finding
+
+        raise TopologyError([source_finding(fault)]) from None
     except ValidationError:
-        raise TopologyError(findings_of(cases[0])) from None
+        from pdtopology.diagnostic import TopologyError
+
+        raise TopologyError(_findings(case)) from None
 
 
-def _cases(
-    source: Source | Mapping[str, Any], overrides: Mapping[str, Any] | None
-) -> list[Case]:
-    """Raises `TopologyError` for a source that holds no documents."""
-    changes = {tuple(path.split(".")): value for path, value in (overrides or {}).items()}
-    if isinstance(source, Mapping):
-        return [Case(with_overrides(source, changes), None, changes)]
-    text = None
+def _findings(case: Case) -> list[Diagnostic]:
     try:
-        text = read_source(source)
-        documents = read_documents(text)
-    except Fault as fault:
-        name = text.name if text else _name(source)
-        raise TopologyError([fault_finding(fault, name, text)]) from None
-    return [Case(with_overrides(document.data, changes), document, changes) for document in documents]
+        deployment = Deployment.model_validate(case.data)
+    except ValidationError as error:
+        from pdtopology.findings import field_findings
 
+        return field_findings(case, error)
+    refused, warned = errors(deployment), warnings(deployment)
+    if not refused and not warned:
+        return []
+    from pdtopology.findings import rule_findings
 
-def _name(source: Source) -> str:
-    return "<stdin>" if source == "-" else os.fspath(source)
+    return rule_findings(case, deployment, refused, warned)

@@ -6,13 +6,14 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pdtopology.check import check
-from pdtopology.diagnostic import Diagnostic
-from pdtopology.formats import YAML
 from pdtopology.formats.place import Fault
 from pdtopology.rule import Severity
+
+if TYPE_CHECKING:
+    from pdtopology.diagnostic import Diagnostic
 
 VALID, INVALID, UNUSABLE = 0, 1, 2
 
@@ -68,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class _PrintVersion(argparse.Action):
-    def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> NoReturn:
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         from importlib.metadata import version
 
         print(f"pdtopology {version('pdtopology')}")
@@ -81,7 +82,9 @@ def _override(argument: str) -> tuple[str, Any]:
     if not equals or not all(path.split(".")):
         raise argparse.ArgumentTypeError(f"{argument!r} is not PATH=VALUE")
     try:
-        return path, YAML.read(value)[0]
+        from pdtopology.formats import yaml_text
+
+        return path, yaml_text.read(value)[0]
     except Fault as fault:
         raise argparse.ArgumentTypeError(f"{argument!r}: {fault.message}") from None
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pdtopology.formats.place import Span
+from pdtopology.load import Text
 from pdtopology.rule import Severity
 
 
@@ -19,23 +21,19 @@ class Location:
     column: int
     end_line: int
     end_column: int
-    source_lines: tuple[str, ...] = field(repr=False, compare=False)
-    """The lines it covers, without their ends."""
+    source_line: str = field(repr=False, compare=False)
+    """The line it begins in, without its end."""
 
     @classmethod
-    def of(cls, file: str, text: str, span: Span) -> Location:
+    def of(cls, text: Text, span: Span) -> Location:
         """The location of a span of a text."""
-        line, column = _line_and_column(text, span.start)
-        end_line, end_column = _line_and_column(text, span.end)
-        start = text.rfind("\n", 0, span.start) + 1
-        stop = text.find("\n", span.end)
-        covered = text[start : None if stop < 0 else stop]
-        lines = tuple(part.removesuffix("\r") for part in covered.split("\n"))
-        return cls(file, line, column, end_line, end_column, lines)
-
-
-def _line_and_column(text: str, offset: int) -> tuple[int, int]:
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+        starts = text.line_starts
+        line, end_line = (bisect_right(starts, offset) for offset in span)
+        first = starts[line - 1]
+        stop = text.content.find("\n", first)
+        source_line = text.content[first : None if stop < 0 else stop].removesuffix("\r")
+        column, end_column = span.start - first + 1, span.end - starts[end_line - 1] + 1
+        return cls(text.name, line, column, end_line, end_column, source_line)
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Diagnostic:
     """One finding."""
 
     code: str
-    """A rule's code, pydantic's error type, or `syntax-error`, `duplicate-key`, `unreadable-file`, `input-too-large`."""
+    """A rule's code, pydantic's error type, or that of a fault: `syntax-error`, `duplicate-key` and so on."""
     severity: Severity
     path: str
     """The key, dotted; empty for the document itself."""

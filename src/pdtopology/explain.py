@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from pdtopology.constraints import ALWAYS, compile_to_prose
+from pdtopology.constraints import ALWAYS
+from pdtopology.constraints.prose import compile_to_prose
 from pdtopology.keys import CONNECTOR_KIND
 from pdtopology.releases import release_name
 from pdtopology.rule import Rule

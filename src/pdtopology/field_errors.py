@@ -11,6 +11,9 @@ from pydantic_core import ErrorDetails
 from pdtopology.formats.place import Path
 from pdtopology.suggestions import keys_of, sections_of, suggested_key
 
+_MAX_BITS = 256
+_MAX_SHOWN = 60
+
 
 def path_of(error: ErrorDetails) -> Path:
     """Where the error is, without pydantic's mark for a mapping's key."""
@@ -46,11 +49,11 @@ def hint_of(error: ErrorDetails) -> str | None:
 
 def shown(value: Any) -> str:
     """A value as a document would state it, or its kind where it is long."""
-    if isinstance(value, int) and value.bit_length() > 256:
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         return f"a number of {value.bit_length()} bits"
     if isinstance(value, (str, int, float, bool, type(None))):
         text = json.dumps(value)
-        return text if len(text) <= 60 else f"{text[:50]}… ({len(text):,} characters)"
+        return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 10]}… ({len(text):,} characters)"
     if isinstance(value, Mapping):
         return "a mapping"
     return "a list" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
@@ -83,13 +86,13 @@ def _wanted(error: ErrorDetails) -> str:
             return error["msg"]
 
 
-def _missing(path: Path, value: Any) -> str:
+def _missing(path: Path, _: Any) -> str:
     if path in (("prefill",), ("decode",)):
         return f"add it; `{path[0]}: {{}}` is a role of TP size 1"
     return "add it with total_num_kv_heads, or with is_mla: true"
 
 
-def _unknown(path: Path, value: Any) -> str | None:
+def _unknown(path: Path, _: Any) -> str | None:
     if known := suggested_key(path):
         return f"did you mean {known}?"
     if elsewhere := sections_of(path):
@@ -97,7 +100,7 @@ def _unknown(path: Path, value: Any) -> str | None:
     return f"the keys here are {', '.join(keys_of(path[:-1]))}"
 
 
-def _whole_number(path: Path, value: Any) -> str | None:
+def _whole_number(_: Path, value: Any) -> str | None:
     if isinstance(value, str) and value.strip().isdecimal():
         return f"write it without quotes: {value.strip()[:20]}"
     if value is None:
@@ -105,19 +108,19 @@ def _whole_number(path: Path, value: Any) -> str | None:
     return None
 
 
-def _text(path: Path, value: Any) -> str | None:
+def _text(_: Path, value: Any) -> str | None:
     if isinstance(value, (int, float)):
         return f"put it in quotes as it is written, since 0.30 without them is {shown(0.3)}"
     return None
 
 
-def _truth(path: Path, value: Any) -> str | None:
+def _truth(_: Path, value: Any) -> str | None:
     if isinstance(value, str) and value.lower() in ("yes", "no", "on", "off", "true", "false"):
         return f"write {str(value.lower() in ('yes', 'on', 'true')).lower()}"
     return None
 
 
-def _owned(path: Path, value: Any) -> str | None:
+def _owned(path: Path, _: Any) -> str | None:
     names = suggested_key((path[0], path[-1]))
     if names in keys_of((path[0],)):
         return f"set {path[0]}.{names} instead"

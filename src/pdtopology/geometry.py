@@ -8,18 +8,15 @@ Each function answers exactly as the vLLM MoRIIO function that its docstring nam
 from __future__ import annotations
 
 from collections.abc import Collection, MutableMapping, MutableSet
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 
 class GeometryError(ValueError):
     """Sizes for which no transfer can be laid out; the text carries every value involved."""
 
 
-def has_positive_geometry(*sizes: object) -> TypeGuard[int]:
-    """Whether every size is an `int` above zero (`True` is not a size). Never raises.
-
-    As a type guard it vouches for the first argument, which is all that a type guard can.
-    """
+def has_positive_geometry(*sizes: object) -> bool:
+    """Whether every size is an `int` above zero (`True` is not a size). Never raises."""
     return all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in sizes)
 
 
@@ -59,9 +56,7 @@ def remote_tp_rank(local_tp_rank: int, local_tp_size: int, remote_tp_size: int) 
     return read_source_tp_ranks(local_tp_rank, local_tp_size, remote_tp_size)[0]
 
 
-def read_source_tp_ranks(
-    local_tp_rank: int, local_tp_size: int, remote_tp_size: int
-) -> tuple[int, ...]:
+def read_source_tp_ranks(local_tp_rank: int, local_tp_size: int, remote_tp_size: int) -> tuple[int, ...]:
     """The prefill ranks that together hold what one decode rank reads, in ascending order.
 
     One rank when prefill is not larger, else as many as the ratio of the sizes. vLLM 0.33
@@ -79,9 +74,7 @@ def read_source_tp_ranks(
         return tuple(range(local_tp_rank * ratio, (local_tp_rank + 1) * ratio))
     if local_tp_size % remote_tp_size == 0:
         return (local_tp_rank // (local_tp_size // remote_tp_size),)
-    raise GeometryError(
-        f"invalid geometry: {pair} rank={local_tp_rank}: one size must be a multiple of the other"
-    )
+    raise GeometryError(f"invalid geometry: {pair} rank={local_tp_rank}: one size must be a multiple of the other")
 
 
 def kv_heads_on_rank(tp_rank: int, tp_size: int, total_num_kv_heads: int) -> range:
@@ -91,9 +84,7 @@ def kv_heads_on_rank(tp_rank: int, tp_size: int, total_num_kv_heads: int) -> ran
     ranks a multiple of the heads) and the rank exists. vLLM `QKVParallelLinear` in model_executor/layers/linear.py.
     """
     if not _is_whole_share(tp_size, total_num_kv_heads) or not 0 <= tp_rank < tp_size:
-        raise GeometryError(
-            f"invalid geometry: tp={tp_size} rank={tp_rank} kv_heads={total_num_kv_heads}"
-        )
+        raise GeometryError(f"invalid geometry: tp={tp_size} rank={tp_rank} kv_heads={total_num_kv_heads}")
     return _held_heads(tp_rank, tp_size, total_num_kv_heads)
 
 
@@ -113,14 +104,10 @@ def validate_replicated_kv_heads(
         not has_positive_geometry(local_tp_size, remote_tp_size, total_num_kv_heads)
         or min(local_tp_size, remote_tp_size) < total_num_kv_heads
     ):
-        raise GeometryError(
-            f"invalid geometry: tp=({local_tp_size}, {remote_tp_size}) kv_heads={total_num_kv_heads}"
-        )
+        raise GeometryError(f"invalid geometry: tp=({local_tp_size}, {remote_tp_size}) kv_heads={total_num_kv_heads}")
 
 
-def validate_head_sharding(
-    producer_tp_size: int, consumer_tp_size: int, total_num_kv_heads: int, is_mla: bool
-) -> None:
+def validate_head_sharding(producer_tp_size: int, consumer_tp_size: int, total_num_kv_heads: int, is_mla: bool) -> None:
     """Refuse what MoRIIO WRITE cannot map: sizes that do not divide, or that split a KV head.
 
     With unequal sizes of a model that is not MLA, each side must shard the heads evenly or replicate them
@@ -137,9 +124,7 @@ def validate_head_sharding(
         )
     ):
         return
-    raise GeometryError(
-        f"invalid geometry: tp=({producer_tp_size}, {consumer_tp_size}) kv_heads={total_num_kv_heads}"
-    )
+    raise GeometryError(f"invalid geometry: tp=({producer_tp_size}, {consumer_tp_size}) kv_heads={total_num_kv_heads}")
 
 
 class TransferAck(NamedTuple):
@@ -273,6 +258,4 @@ def _held_heads(tp_rank: int, tp_size: int, heads: int) -> range:
 
 def _is_whole_share(tp_size: int, count: int) -> bool:
     """Whether `count` things spread evenly over the ranks, as shards or as copies."""
-    return has_positive_geometry(tp_size, count) and (
-        count % tp_size == 0 or tp_size % count == 0
-    )
+    return has_positive_geometry(tp_size, count) and (count % tp_size == 0 or tp_size % count == 0)

@@ -2,40 +2,59 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from types import SimpleNamespace
+
 from pdtopology.constraints import Key
 from pdtopology.keys import DECODE_TP, MAX_TENSOR_PARALLEL_SIZE, PREFILL_TP
+from pdtopology.rule import Clause
 from pdtopology.topology import Deployment
-from pdtopology.violations import Violation, errors
+from pdtopology.violations import Violation, refusing_clauses
+
+MAX_FACTOR = 8
+"""Sizes further away than this factor are another deployment, not a mended one."""
 
 
 def hint_for(deployment: Deployment, violation: Violation) -> str:
-    """One change of a TP size that removes the violation and brings no other, for each size that has one;
-    else what the rule says to do.
+    """What to do about a violation.
+
+    For each TP size involved, its nearest value that leaves nothing broken; where there is none, the nearest that
+    mends this and breaks nothing else; else what the rule says.
     """
-    rule = violation.clause.rule
+    clause = violation.clause
     found = [
-        f"{key.path}: {size}"
-        for key in (violation.clause.at, *violation.clause.see)
+        (key, *_nearest_sizes(deployment, key, clause))
+        for key in (clause.at, *clause.see)
         if key in (PREFILL_TP, DECODE_TP)
-        and (size := _nearest_size(deployment, key, violation)) is not None
     ]
-    return ", or ".join(found) if found else rule.fix
+    whole = [f"{key.path}: {size}" for key, size, _ in found if size]
+    partial = [f"{key.path}: {size}" for key, _, size in found if size]
+    return ", or ".join(whole or partial) or clause.rule.fix
 
 
-def _nearest_size(deployment: Deployment, key: Key, violation: Violation) -> int | None:
-    broken = {(other.clause.rule.code, other.clause.role) for other in errors(deployment)}
-    mended = {(violation.clause.rule.code, violation.clause.role)}
+def _nearest_sizes(deployment: Deployment, key: Key, mended: Clause) -> tuple[int | None, int | None]:
+    """The nearest size that leaves nothing broken, and the nearest that mends one clause and breaks no other."""
     role, field = key.parts
-    size = getattr(getattr(deployment, role), field)
-    sizes = sorted(range(1, MAX_TENSOR_PARALLEL_SIZE + 1), key=lambda other: _distance(size, other))
-    for other in sizes:
-        changed = getattr(deployment, role).model_copy(update={field: other})
-        left = errors(deployment.model_copy(update={role: changed}))
-        if {(v.clause.rule.code, v.clause.role) for v in left} <= broken - mended:
-            return other
-    return None
+    section = getattr(deployment, role)
+    broken = refusing_clauses(deployment)
+    # Copies of the models would take most of the time.
+    draft = SimpleNamespace(**dict(deployment))
+    draft_section = SimpleNamespace(**dict(section))
+    setattr(draft, role, draft_section)
+    partial = None
+    for size in _sizes_near(getattr(section, field)):
+        setattr(draft_section, field, size)
+        left = refusing_clauses(draft)
+        if not left:
+            return size, partial
+        if partial is None and mended not in left and all(clause in broken for clause in left):
+            partial = size
+    return None, partial
 
 
-def _distance(size: int, other: int) -> float:
-    """How far apart two sizes are, as a factor; doubling is as far as halving."""
-    return max(size, other) / min(size, other)
+@lru_cache(maxsize=MAX_TENSOR_PARALLEL_SIZE)
+def _sizes_near(size: int) -> list[int]:
+    """The other sizes within the factor, the nearest first: doubling is as far as halving."""
+    last = min(size * MAX_FACTOR, MAX_TENSOR_PARALLEL_SIZE)
+    others = [other for other in range(-(-size // MAX_FACTOR), last + 1) if other != size]
+    return sorted(others, key=lambda other: max(size, other) / min(size, other))

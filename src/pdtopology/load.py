@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from pdtopology.formats import YAML, Format, format_of
-from pdtopology.formats.place import Fault, Path, Place, Places, Span
+from pdtopology.formats import Format, format_of
+from pdtopology.formats.place import Fault, Path, Place, Places
 
 MAX_BYTES = 10 * 1024 * 1024
 
@@ -18,30 +17,40 @@ Source: TypeAlias = "str | os.PathLike[str]"
 """A path, `-` for standard input, or the text of a document (a string that holds a line break)."""
 
 
-@dataclass(frozen=True)
 class Text:
     """What a source holds, and what to call it."""
 
-    name: str
-    content: str
-    format: Format
+    def __init__(self, name: str, content: str, file_format: Format) -> None:
+        self.name = name
+        self.content = content
+        self.format = file_format
+
+    @cached_property
+    def places(self) -> list[Places]:
+        """Where each value of each document stands.
+
+        Worked out when something is wrong, so that a good file pays nothing.
+        """
+        return self.format.locate(self.content)
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset of each line's first character."""
+        return [0, *(index + 1 for index, end in enumerate(self.content) if end == "\n")]
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """One document of a text."""
 
     text: Text
-    index: int
-    data: Any
+    number: int
+    """Its place in the text, from 0."""
 
-    @cached_property
+    @property
     def places(self) -> Places:
-        """Where each value stands. Worked out when something is wrong, so that a good file pays nothing."""
-        try:
-            return self.text.format.locate(self.text.content, self.index)
-        except RecursionError:
-            return {}
+        """Where each of its values stands."""
+        located = self.text.places
+        return located[self.number] if located else {}
 
     def place(self, path: Path) -> Place | None:
         """Where the value stands, or the nearest thing around it that the document states."""
@@ -51,39 +60,82 @@ class Document:
         return None
 
 
-def read_source(source: Source) -> Text:
-    """The text of a source. Raises `Fault`."""
-    if isinstance(source, str) and "\n" in source:
-        return Text("<text>", source, YAML)
-    name = os.fspath(source)
-    if name == "-":
-        return Text("<stdin>", _decoded(sys.stdin.buffer.read(MAX_BYTES + 1)), YAML)
+class Case(NamedTuple):
+    """Data to judge, and what its values came from."""
+
+    data: Any
+    document: Document | None
+    overrides: Mapping[Path, Any]
+
+
+class SourceFault(Exception):
+    """A source that holds no documents, or not as many as wanted."""
+
+    def __init__(self, fault: Fault, name: str, text: Text | None = None) -> None:
+        super().__init__(f"{name}: {fault.message}")
+        self.fault = fault
+        self.name = name
+        self.text = text
+
+
+def read_cases(source: Source | Mapping[str, Any], overrides: Mapping[str, Any]) -> list[Case]:
+    """The documents of a source, with values put over them at dotted paths. Raises `SourceFault`."""
+    changes: dict[Path, Any] = {tuple(path.split(".")): value for path, value in overrides.items()}
+    if isinstance(source, Mapping):
+        return [Case(_with_overrides(source, changes), None, changes)]
+    text = _read_text(source)
     try:
-        with open(name, "rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        values = text.format.read(text.content) if text.content.strip() else [None]
+    except Fault as fault:
+        raise SourceFault(fault, text.name, text) from None
+    return [
+        Case(_with_overrides(value, changes), Document(text, number), changes) for number, value in enumerate(values)
+    ]
+
+
+def read_case(source: Source, overrides: Mapping[str, Any]) -> Case:
+    """The one document of a source, as `read_cases`. Raises `SourceFault`, also where there are several."""
+    cases = read_cases(source, overrides)
+    if len(cases) != 1:
+        fault = Fault("syntax-error", f"holds {len(cases)} documents, where one topology is wanted")
+        raise SourceFault(fault, _name_of(source))
+    return cases[0]
+
+
+def _read_text(source: Source) -> Text:
+    if isinstance(source, str) and "\n" in source:
+        return Text("<text>", source, format_of(""))
+    name = _name_of(source)
+    try:
+        if source == "-":
+            content = sys.stdin.buffer.read(MAX_BYTES + 1)
+        else:
+            with open(source, "rb") as file:
+                content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise Fault("unreadable-file", f"cannot be read: {reason}") from None
-    return Text(name, _decoded(content), format_of(name))
+        raise SourceFault(Fault("unreadable-file", f"cannot be read: {reason}"), name) from None
+    try:
+        return Text(name, _decoded(content), format_of(name))
+    except Fault as fault:
+        raise SourceFault(fault, name) from None
 
 
-def read_documents(text: Text) -> list[Document]:
-    """The documents of a text; an empty text is one document without data. Raises `Fault`."""
-    values = text.format.read(text.content) if text.content.strip() else [None]
-    return [Document(text, index, value) for index, value in enumerate(values)]
+def _name_of(source: Source) -> str:
+    return "<stdin>" if source == "-" else os.fspath(source)
 
 
-def with_overrides(data: Any, overrides: Mapping[Path, Any]) -> Any:
-    """The data with values put at paths, mappings made where they are missing; the data itself is not changed."""
+def _with_overrides(data: Any, overrides: Mapping[Path, Any]) -> Any:
     for path, value in overrides.items():
         data = _with_override(data, path, value)
     return data
 
 
 def _with_override(data: Any, path: Path, value: Any) -> Any:
+    """The data with one value put in, mappings made where they are missing; the data itself is not changed."""
     if not path:
         return value
-    members = dict(data) if isinstance(data, dict) else {}
+    members = dict(data) if isinstance(data, Mapping) else {}
     members[path[0]] = _with_override(members.get(path[0]), path[1:], value)
     return members
 
@@ -101,6 +153,3 @@ def _decoded(content: bytes) -> str:
             f"is {encoding}: byte 0x{content[error.start]:02x} in line {line}",
             "save it as UTF-8",
         ) from None
-
-
-__all__ = ["Document", "Fault", "Source", "Span", "Text", "read_documents", "read_source", "with_overrides"]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdtopology.constraints import ALWAYS, Constraint, Expression, Key
 from pdtopology.constraints.expressions import for_role
@@ -32,8 +31,7 @@ class Severity(str, Enum):
     UNDETERMINED = "undetermined"
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """Where upstream enforces the rule or breaks without it."""
 
     file: str
@@ -46,8 +44,7 @@ class Source:
         return f"vLLM {self.file}, {self.function} (seen in {self.since} and later)"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
+class Rule(NamedTuple):
     """One thing a topology must satisfy.
 
     A rule over keys of either role (`role.tensor_parallel_size`) is checked for both roles.
@@ -60,18 +57,8 @@ class Rule:
     """The finding's headline."""
     at: Key
     """Where it is reported."""
-    see: tuple[Key, ...] = ()
-    """The keys it disagrees with."""
-    connector: str | None = None
-    """The connector `kind` it belongs to; None for every one."""
-    when: Expression = ALWAYS
-    """The documents it applies to."""
     require: Expression
-    """What must hold there."""
-    after: tuple[str, ...] = ()
-    """Codes of rules whose violation silences this one, so that one mistake gives one message."""
-    until: Release | None = None
-    """The first release that no longer needs the rule."""
+    """What must hold."""
     message: str
     why: str
     """What goes wrong at run time."""
@@ -79,9 +66,19 @@ class Rule:
     """What to do, in one sentence."""
     raised: Stage
     source: Source
-    severity: Severity = Severity.ERROR
-    bad: Mapping[str, Any] = field(hash=False)
+    bad: Mapping[str, Any]
     """The smallest document that breaks this rule and no other."""
+    see: tuple[Key, ...] = ()
+    """The keys it disagrees with."""
+    connector: str | None = None
+    """The connector `kind` it belongs to; None for every one."""
+    when: Expression = ALWAYS
+    """The documents it applies to."""
+    after: tuple[str, ...] = ()
+    """Codes of rules whose violation silences this one, so that one mistake gives one message."""
+    until: Release | None = None
+    """The first release that no longer needs the rule."""
+    severity: Severity = Severity.ERROR
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
@@ -91,8 +88,7 @@ class Rule:
         return (Clause(self),)
 
 
-@dataclass(frozen=True)
-class Clause:
+class Clause(NamedTuple):
     """A rule at one place of the document: of one role, or of the pair."""
 
     rule: Rule
@@ -117,9 +113,7 @@ class Clause:
     @property
     def constraint(self) -> Constraint:
         """What must hold in whichever release still needs the rule."""
-        return Constraint(
-            for_role(self._stated.when, self.role), for_role(self._stated.require, self.role)
-        )
+        return Constraint(for_role(self._stated.when, self.role), for_role(self._stated.require, self.role))
 
     @property
     def refused(self) -> Constraint | None:
@@ -132,8 +126,9 @@ class Clause:
 
     @property
     def warned(self) -> Constraint | None:
-        """The constraint whose violation is a warning: also what only releases before the newest refuse,
-        where the document states no release.
+        """The constraint whose violation is a warning.
+
+        It is one too where only releases before the newest refuse, and the document states no release.
         """
         if self.rule.severity is not Severity.ERROR:
             return self.constraint
@@ -147,7 +142,7 @@ class Clause:
         return other.rule.code in self.rule.after and same_place
 
     def related_pairs(self, clauses: Iterable[Clause]) -> frozenset[frozenset[Key]]:
-        """The pairs of sizes of which one is a multiple of the other, unless one of the clauses refuses the document."""
+        """The pairs of which one size is a multiple of the other, unless one of the clauses refuses the document."""
         pairs: frozenset[frozenset[Key]] = frozenset()
         for clause in clauses:
             stronger = clause.refused

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pdtopology.constraints import Key, compile_to_json_schema
-from pdtopology.constraints.json_schema import JsonSchema, at
+from pdtopology.constraints import Key
+from pdtopology.constraints.json_schema import JsonSchema, at, compile_to_json_schema
 from pdtopology.keys import CONNECTOR_KIND
 from pdtopology.rule import Clause
 from pdtopology.rules import CLAUSES

@@ -42,7 +42,7 @@ GENERAL = (
         when=~IS_MLA,
         require=one_divides_other(TP, KV_HEADS),
         after=("attention-heads-not-divisible",),
-        message="of {role} TP {tp} and the {kv_heads} KV heads, one must be a multiple of the other",
+        message="{role} TP {tp} and {kv_heads} KV heads: one must be a multiple of the other",
         why="A rank holds a whole number of KV heads, or one replicated head. The model asserts this when it is "
         "built; a connector that met such a pair would copy the wrong heads.",
         fix="Choose a TP size that divides model.total_num_kv_heads or is a multiple of it.",
@@ -73,7 +73,7 @@ GENERAL = (
         at=DECODE_TP,
         see=(PREFILL_TP,),
         require=one_divides_other(PREFILL_TP, DECODE_TP),
-        message="of prefill TP {prefill_tp} and decode TP {decode_tp}, one must be a multiple of the other",
+        message="prefill TP {prefill_tp} and decode TP {decode_tp}: one must be a multiple of the other",
         why="A connector maps each rank of one role to a whole number of ranks of the other. For other pairs it has no "
         "map, with MLA models too.",
         fix="Choose TP sizes of which one is a multiple of the other.",
@@ -98,7 +98,7 @@ GENERAL = (
         message="the rules of vLLM {version} are not known; those of the nearest release from "
         f"{release_name(OLDEST)} to {release_name(NEWEST)} are used",
         why="A later release may accept more, an earlier one less, than the rules say.",
-        fix=f"Check the pair on one request first, or run a release from {release_name(OLDEST)} to {release_name(NEWEST)}.",
+        fix="Try the pair on one request before it serves.",
         raised=Stage.NEVER,
         source=Source("vllm/version.py", "__version__", "0.26"),
         bad={

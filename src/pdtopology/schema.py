@@ -62,10 +62,7 @@ def _compact(value: Any) -> str:
 def _with_definitions(value: Any) -> Any:
     """The schema with what 2020-12 calls `$defs` under its draft-07 name."""
     if isinstance(value, dict):
-        return {
-            "definitions" if key == "$defs" else key: _with_definitions(item)
-            for key, item in value.items()
-        }
+        return {"definitions" if key == "$defs" else key: _with_definitions(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_with_definitions(item) for item in value]
     if isinstance(value, str) and value.startswith("#/$defs/"):

@@ -1,7 +1,5 @@
 """What every part of the document has in common."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -27,5 +25,6 @@ class Section(BaseModel):
         strict=True,
         frozen=True,
         revalidate_instances="always",
-        use_attribute_docstrings=False,
+        # Only the validator that is used is built: most of what importing pydantic models costs.
+        defer_build=True,
     )

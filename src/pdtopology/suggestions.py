@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -52,6 +53,8 @@ def suggested_key(path: Path) -> str | None:
     name = _plain(path[-1])
     if name in known:
         return name
+    if sections_of(path):
+        return None
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, known, 1, 0.7)), None)
@@ -77,6 +80,7 @@ def _plain(key: Any) -> str:
     return OTHER_NAMES.get(name, name)
 
 
+@lru_cache
 def _sections() -> dict[Path, list[str]]:
     """The known keys of the document and of each of its sections."""
     found: dict[Path, list[str]] = {(): _keys(Deployment)}

@@ -1,7 +1,5 @@
 """The document as models: `PDTopology`, its sections, and the one validator that runs the rules."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -10,7 +8,6 @@ from pydantic import (
     AfterValidator,
     Field,
     GetJsonSchemaHandler,
-    JsonValue,
     ModelWrapValidatorHandler,
     ValidationError,
     WithJsonSchema,
@@ -22,7 +19,6 @@ from typing_extensions import Self
 from pdtopology.connectors.moriio import MoRIIOConnector
 from pdtopology.keys import MAX_HEADS, TP
 from pdtopology.releases import VERSION_PATTERN
-from pdtopology.rule_schema import rule_clauses
 from pdtopology.section import MAX_SIZE, Section, Size, Text
 from pdtopology.violations import Violation, errors, warnings
 
@@ -36,9 +32,7 @@ OWNED_ARGUMENT_PATTERN = (
 
 def _not_owned(argument: str) -> str:
     if re.match(OWNED_ARGUMENT_PATTERN, argument):
-        raise PydanticCustomError(
-            "argument_has_a_field", "{argument} has a field of its own", {"argument": argument}
-        )
+        raise PydanticCustomError("argument_has_a_field", "{argument} has a field of its own", {"argument": argument})
     return argument
 
 
@@ -46,18 +40,16 @@ EngineArgument = Annotated[
     str,
     Field(min_length=1),
     AfterValidator(_not_owned),
-    WithJsonSchema(
-        {"type": "string", "minLength": 1, "not": {"pattern": OWNED_ARGUMENT_PATTERN}}
-    ),
+    WithJsonSchema({"type": "string", "minLength": 1, "not": {"pattern": OWNED_ARGUMENT_PATTERN}}),
 ]
 
 
 class Engine(Section):
     """The engine both roles run."""
 
-    name: Literal["vllm"] = Field("vllm", description="The inference engine.")
+    name: Literal["vllm"] = Field(default="vllm", description="The inference engine.")
     version: Annotated[str, Field(pattern=VERSION_PATTERN, max_length=64)] | None = Field(
-        None,
+        default=None,
         description='The release both roles run, in quotes: `"0.33"` or `"0.33.1"`. Unset, the newest release whose '
         "rules are known decides, and what an older one would refuse is a warning.",
     )
@@ -67,20 +59,21 @@ class ModelGeometry(Section):
     """The attention geometry of the model that both roles serve."""
 
     name: Text | None = Field(
-        None, description="A label such as `Qwen/Qwen3-32B`, passed on and never interpreted."
+        default=None,
+        description="A label such as `Qwen/Qwen3-32B`, passed on and never interpreted.",
     )
     num_attention_heads: Annotated[int, Field(gt=0, le=MAX_HEADS)] | None = Field(
-        None,
+        default=None,
         description="Query heads of the whole model: `num_attention_heads` in its config.json. Each role's TP size "
         "must divide it.",
     )
     total_num_kv_heads: Annotated[int, Field(gt=0, le=MAX_HEADS)] | None = Field(
-        None,
+        default=None,
         description="Key/value heads of the whole model: `num_key_value_heads` in its config.json. Each role's TP size "
         "must divide it or be a multiple of it. Needed unless `is_mla` is true.",
     )
     is_mla: bool = Field(
-        False,
+        default=False,
         description="Whether the model uses multi-head latent attention, as DeepSeek-V3 does (`kv_lora_rank` in its "
         "config.json). Its latent is the same on every rank, so the KV-head rules do not apply.",
     )
@@ -90,56 +83,58 @@ class Role(Section):
     """What one role runs. Every size counts for one instance of the engine."""
 
     tensor_parallel_size: Annotated[int, Field(gt=0, le=TP.maximum)] = Field(
-        1,
+        default=1,
         description="Ranks that split the heads of one data-parallel rank (TP). Must divide the attention heads, fit "
         "the KV heads, and be a multiple or a divisor of the other role's. vLLM: `--tensor-parallel-size`.",
     )
     pipeline_parallel_size: Size = Field(
-        1, description="Pipeline stages (PP). vLLM: `--pipeline-parallel-size`."
+        default=1, description="Pipeline stages (PP). vLLM: `--pipeline-parallel-size`."
     )
     data_parallel_size: Size = Field(
-        1, description="Data-parallel ranks (DP) over all nodes. vLLM: `--data-parallel-size`."
+        default=1,
+        description="Data-parallel ranks (DP) over all nodes. vLLM: `--data-parallel-size`.",
     )
     data_parallel_size_local: Annotated[int, Field(ge=0, le=MAX_SIZE)] | None = Field(
-        None,
+        default=None,
         description="Data-parallel ranks on this node; 0 for a node that only serves the API. "
         "vLLM: `--data-parallel-size-local`.",
     )
     prefill_context_parallel_size: Size = Field(
-        1,
+        default=1,
         description="Ranks that split the prompt of one prefill (PCP). vLLM: `--prefill-context-parallel-size`.",
     )
     decode_context_parallel_size: Size = Field(
-        1,
+        default=1,
         description="Ranks that split the KV cache of one sequence, out of the TP ranks (DCP). "
         "vLLM: `--decode-context-parallel-size`.",
     )
     block_size: Size | None = Field(
-        None, description="Tokens in a KV-cache block; unset, vLLM chooses. vLLM: `--block-size`."
+        default=None,
+        description="Tokens in a KV-cache block; unset, vLLM chooses. vLLM: `--block-size`.",
     )
     kv_cache_dtype: Text | None = Field(
-        None,
+        default=None,
         description="Data type of the KV cache, such as `auto` or `fp8`; unset is `auto`. vLLM: `--kv-cache-dtype`.",
     )
-    kv_cache_layout: (
-        Literal["NHD", "HND", "LBNHC", "LBHNC", "LHBNC", "BLHNC", "BLNHC", "BHLNC"] | None
-    ) = Field(
-        None,
+    kv_cache_layout: Literal["NHD", "HND", "LBNHC", "LBHNC", "LHBNC", "BLHNC", "BLNHC", "BHLNC"] | None = Field(
+        default=None,
         description="Order of heads and tokens in a block; unset, the engine chooses. vLLM: the environment variable "
         "`VLLM_KV_CACHE_LAYOUT`.",
     )
-    replicas: Size = Field(1, description="Identical instances of this role.")
+    replicas: Size = Field(default=1, description="Identical instances of this role.")
     host: Text | None = Field(
-        None, description="Host name or address the role's API server listens on. vLLM: `--host`."
+        default=None,
+        description="Host name or address the role's API server listens on. vLLM: `--host`.",
     )
     port: Annotated[int, Field(gt=0, le=65_535)] | None = Field(
-        None, description="Port of the role's API server; vLLM's default is 8000. vLLM: `--port`."
+        default=None,
+        description="Port of the role's API server; vLLM's default is 8000. vLLM: `--port`.",
     )
     env: dict[Text, str] = Field(
         default_factory=dict,
         description="Environment variables of the role's processes; values in quotes.",
     )
-    engine_args: dict[EngineArgument, JsonValue] = Field(
+    engine_args: dict[EngineArgument, Any] = Field(
         default_factory=dict,
         description="Further engine arguments by their long names, passed on unread: `max-model-len: 8192`. An argument "
         "that has a field here is refused, so that it is said in one place.",
@@ -158,7 +153,7 @@ class Deployment(Section):
     """The sections of the document, each valid by itself; `PDTopology` is one whose parts also fit each other."""
 
     schema_uri: Annotated[str, AfterValidator(lambda _: None)] | None = Field(
-        None,
+        default=None,
         alias="$schema",
         exclude=True,
         repr=False,
@@ -185,8 +180,8 @@ class Deployment(Section):
 class PDTopology(Deployment):
     """A prefill/decode-disaggregated deployment whose two roles fit each other and the model.
 
-    Validation raises pydantic's `ValidationError` with every violated rule at once, each at its own key and with the
-    rule's code as `type`. Instances are frozen; `replace` changes a value and validates again.
+    Validation raises pydantic's `ValidationError` with every violated rule at once, each at its own key and with
+    the rule's code as `type`. Instances are frozen; `replace` changes a value and validates again.
     """
 
     def replace(self, **changes: Any) -> Self:
@@ -197,11 +192,12 @@ class PDTopology(Deployment):
         does not validate. Raises `ValidationError`.
         """
         document = self.model_dump(exclude_unset=True)
-        for key, change in changes.items():
-            known = document.get(key)
+        for name, change in changes.items():
+            known = document.get(name)
             if isinstance(change, Mapping) and isinstance(known, dict):
-                change = {**known, **change}
-            document[key] = change
+                document[name] = {**known, **change}
+            else:
+                document[name] = change
         return type(self).model_validate(document)
 
     def warnings(self) -> list[Violation]:
@@ -216,18 +212,16 @@ class PDTopology(Deployment):
         return self
 
     @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        from pdtopology.rule_schema import rule_clauses
+
         schema = handler(core_schema)
         handler.resolve_ref_schema(schema)["allOf"] = rule_clauses()
         return schema
 
 
 def _line_error(violation: Violation) -> InitErrorDetails:
-    error = PydanticCustomError(
-        violation.clause.rule.code, violation.clause.message, violation.values
-    )
+    error = PydanticCustomError(violation.clause.rule.code, violation.clause.message, violation.values)
     return InitErrorDetails(type=error, loc=violation.clause.at.parts, input=violation.value)
 
 
@@ -239,9 +233,7 @@ def _with_whole_numbers(document: Any, error: ValidationError) -> Any:
     whole = {
         line["loc"]: int(line["input"])
         for line in error.errors(include_url=False)
-        if line["type"] == "int_type"
-        and isinstance(line["input"], float)
-        and line["input"].is_integer()
+        if line["type"] == "int_type" and isinstance(line["input"], float) and line["input"].is_integer()
     }
     if not whole:
         raise error

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pdtopology.constraints import Constraint, Key, compile_to_python
-from pdtopology.releases import release_name
 from pdtopology.rule import Clause
 from pdtopology.rules import clauses_for
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from pdtopology.topology import Deployment
 
 
-@dataclass(frozen=True)
-class Violation:
+class Violation(NamedTuple):
     """A clause that one topology breaks, with the values that break it."""
 
     clause: Clause
@@ -36,30 +34,21 @@ class Violation:
 
 
 def errors(topology: Deployment) -> list[Violation]:
-    """The clauses that refuse the topology."""
-    check = _refusing(topology.connector.kind)
-    broken = check.broken(topology)
-    return check.violations(topology, broken) if broken else []
+    """What refuses the topology."""
+    return [_violation(topology, clause) for clause in refusing_clauses(topology)]
 
 
 def warnings(topology: Deployment) -> list[Violation]:
-    """The clauses that warn of it."""
-    check = _warning(topology.connector.kind)
-    return check.violations(topology, check.broken(topology) or [])
+    """What warns of it."""
+    return [_violation(topology, clause) for clause in _warning(topology.connector.kind)(topology)]
 
 
-@dataclass(frozen=True)
-class _Check:
-    clauses: tuple[Clause, ...]
-    broken: Callable[[Any], list[int] | None]
+def refusing_clauses(topology: Deployment | SimpleNamespace) -> list[Clause]:
+    """The clauses that refuse the topology, without those that another one silences."""
+    return _refusing(topology.connector.kind)(topology)
 
-    def violations(self, topology: Deployment, broken: list[int]) -> list[Violation]:
-        clauses = [self.clauses[index] for index in broken]
-        return [
-            Violation(clause, {key.name: _value(topology, key) for key in (*clause.constraint.keys, clause.at, *clause.see)})
-            for clause in clauses
-            if not any(clause.is_silenced_by(other) for other in clauses)
-        ]
+
+_Check: TypeAlias = Callable[[Any], list[Clause]]
 
 
 @lru_cache
@@ -73,12 +62,26 @@ def _warning(connector: str) -> _Check:
 
 
 def _compiled(connector: str, demand: Callable[[Clause], Constraint | None]) -> _Check:
+    """One function for all that is demanded of a topology with this connector."""
     demands = [(clause, demand(clause)) for clause in clauses_for(connector)]
-    stated = [(clause, constraint) for clause, constraint in demands if constraint]
-    return _Check(
-        tuple(clause for clause, _ in stated),
-        compile_to_python([constraint for _, constraint in stated]),
-    )
+    clauses = [clause for clause, constraint in demands if constraint]
+    find_broken = compile_to_python([constraint for _, constraint in demands if constraint])
+
+    def broken(topology: Any) -> list[Clause]:
+        found = find_broken(topology)
+        if found is None:
+            return []
+        broken_clauses = [clauses[index] for index in found]
+        return [
+            clause for clause in broken_clauses if not any(clause.is_silenced_by(other) for other in broken_clauses)
+        ]
+
+    return broken
+
+
+def _violation(topology: Deployment, clause: Clause) -> Violation:
+    keys = (*clause.constraint.keys, clause.at, *clause.see)
+    return Violation(clause, {key.name: _value(topology, key) for key in keys})
 
 
 def _value(topology: Deployment, key: Key) -> Any:

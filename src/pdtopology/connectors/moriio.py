@@ -1,9 +1,4 @@
-"""MoRIIO, vLLM's connector over AMD's RDMA library: its part of the document and its rules.
-
-Sources are below vllm/distributed/kv_transfer/kv_connector/v1/moriio in vLLM.
-"""
-
-from __future__ import annotations
+"""MoRIIO, vLLM's connector over AMD's RDMA library: its part of the document and its rules."""
 
 from typing import Literal
 
@@ -14,24 +9,26 @@ from pdtopology.keys import DECODE_TP, IS_MLA, KV_HEADS, MORIIO_MODE, PREFILL_TP
 from pdtopology.rule import Rule, Source, Stage
 from pdtopology.section import Section
 
+_MORIIO = "vllm/distributed/kv_transfer/kv_connector/v1/moriio"
+
 
 class MoRIIOConnector(Section):
     """vLLM's `MoRIIOConnector`."""
 
     kind: Literal["moriio"] = Field(
-        "moriio",
+        default="moriio",
         description="The KV connector that moves the cache from prefill to decode. "
         "vLLM: `kv_connector` of `--kv-transfer-config`.",
     )
     mode: Literal["read", "write"] = Field(
-        "read",
+        default="read",
         description="`read`: decode reads the finished blocks from prefill (the default here). "
         "`write`: prefill writes each layer as it is computed (vLLM's own default). Both roles must use the same. "
         "With unequal TP sizes, `read` needs an MLA model or TP sizes of at least the KV heads, and `write` "
         "needs vLLM 0.33. vLLM: `read_mode` of `kv_connector_extra_config`.",
     )
     backend: Literal["rdma", "xgmi"] = Field(
-        "rdma",
+        default="rdma",
         description="The transport: `rdma` between nodes, `xgmi` inside one node. "
         "vLLM: `backend` of `kv_connector_extra_config`.",
     )
@@ -54,7 +51,7 @@ RULES = (
         fix="Make the two TP sizes equal, make both at least the KV heads, or set connector.mode to write "
         "(vLLM 0.33 or later).",
         raised=Stage.FIRST_REQUEST,
-        source=Source("moriio_connector.py", "validate_moriio_heterogeneous_tp_kv_heads", "0.26"),
+        source=Source(f"{_MORIIO}/moriio_connector.py", "validate_moriio_heterogeneous_tp_kv_heads", "0.26"),
         bad={
             "model": {"total_num_kv_heads": 8},
             "prefill": {"tensor_parallel_size": 4},
@@ -77,7 +74,11 @@ RULES = (
         "wait until they time out. vLLM 0.33 maps the heads, and both sizes may differ.",
         fix="Make the two TP sizes equal, or run vLLM 0.33 or later on both roles.",
         raised=Stage.NEVER,
-        source=Source("moriio_engine.py", "_compute_block_transfer_offsets without remote_tp_size", "0.26"),
+        source=Source(
+            f"{_MORIIO}/moriio_engine.py",
+            "_compute_block_transfer_offsets without remote_tp_size",
+            "0.26",
+        ),
         bad={
             "engine": {"version": "0.32"},
             "model": {"total_num_kv_heads": 8},

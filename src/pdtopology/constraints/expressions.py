@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias, Union
+from typing import NamedTuple, TypeAlias, cast
 
 from pdtopology.releases import Release
 
@@ -66,14 +66,14 @@ class Key:
 class _Combinable:
     """What every expression can do: `&`, `|` and `~`."""
 
-    def __and__(self: Expression, other: Expression) -> AllOf:
-        return AllOf((*conjuncts(self), *conjuncts(other)))
+    def __and__(self, other: Expression) -> AllOf:
+        return AllOf((*conjuncts(cast("Expression", self)), *conjuncts(other)))
 
-    def __or__(self: Expression, other: Expression) -> AnyOf:
-        return AnyOf((self, other))
+    def __or__(self, other: Expression) -> AnyOf:
+        return AnyOf((cast("Expression", self), other))
 
-    def __invert__(self: Expression) -> Not:
-        return Not(self)
+    def __invert__(self) -> Not:
+        return Not(cast("Expression", self))
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,8 @@ class Not(_Combinable):
     part: Expression
 
 
-Relation: TypeAlias = Union[Divides, Same, AtLeast]
-Expression: TypeAlias = Union[Is, IsSet, Before, Divides, Same, AtLeast, AllOf, AnyOf, Not]
+Relation: TypeAlias = Divides | Same | AtLeast
+Expression: TypeAlias = Is | IsSet | Before | Divides | Same | AtLeast | AllOf | AnyOf | Not
 
 ALWAYS = AllOf(())
 
@@ -222,8 +222,7 @@ def for_role(expression: Expression, role: str) -> Expression:
             return AtLeast(left.for_role(role), right.for_role(role))
 
 
-@dataclass(frozen=True)
-class Constraint:
+class Constraint(NamedTuple):
     """What a document must satisfy, and when; where a needed key is absent, nothing is demanded."""
 
     when: Expression
@@ -258,6 +257,6 @@ class Constraint:
 
     def applies_wherever(self, other: Constraint) -> bool:
         """Whether each condition of this one is also a condition of the other, or a key that it needs."""
-        return set(conjuncts(self.when)) <= set(conjuncts(other.when)) and set(
-            self.needed_keys
-        ) <= set(other.needed_keys)
+        return set(conjuncts(self.when)) <= set(conjuncts(other.when)) and set(self.needed_keys) <= set(
+            other.needed_keys
+        )

@@ -51,9 +51,7 @@ def compile_to_json_schema(constraint: Constraint, related: Pairs = frozenset())
         if key.maximum is not None and (key.default is not None or key in constraint.needed_keys)
     ]
     present = [
-        at(key, {"not": {"type": "null"}}, absent=False)
-        for key in constraint.needed_keys
-        if key.maximum is None
+        at(key, {"not": {"type": "null"}}, absent=False) for key in constraint.needed_keys if key.maximum is None
     ]
     when = [] if constraint.when == AllOf(()) else [_schema(constraint.when, related)]
     return {"allOf": [*typed, *present, *when, {"not": _schema(constraint.require, related)}]}

@@ -25,8 +25,7 @@ def compile_to_python(constraints: Sequence[Constraint]) -> Callable[[Any], list
     """A function from a topology to the indexes of the constraints it breaks, or None where it breaks none."""
     keys = sorted({key for constraint in constraints for key in constraint.keys}, key=lambda k: k.path)
     lines = ["def broken(topology):"]
-    for section in sorted({key.parts[0] for key in keys}):
-        lines.append(f"    {section} = topology.{section}")
+    lines += [f"    {section} = topology.{section}" for section in sorted({key.parts[0] for key in keys})]
     lines += [f"    {key.name} = {key.path}" for key in keys]
     lines.append("    found = None")
     for index, constraint in enumerate(constraints):

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from pdtopology.formats import json_text, toml_text, yaml_text
 from pdtopology.formats.place import Places
 
 
-@dataclass(frozen=True)
-class Format:
-    """One file format."""
+class Format(Protocol):
+    """What the module of a file format offers."""
 
-    name: str
-    read: Callable[[str], list[Any]]
-    """From text to its documents; raises `Fault`."""
-    locate: Callable[[str, int], Places]
-    """From text that reads, and the number of a document in it, to the places of its values."""
+    def read(self, text: str) -> list[Any]:
+        """From text to its documents; raises `Fault`."""
 
-
-YAML = Format("YAML", yaml_text.read, yaml_text.locate)
-JSON = Format("JSON", json_text.read, json_text.locate)
-TOML = Format("TOML", toml_text.read, toml_text.locate)
+    def locate(self, text: str) -> list[Places]:
+        """From text that reads to the places of the values of each document."""
 
 
 def format_of(file_name: str) -> Format:
     """The format that a file's name says; YAML, which most JSON is too, where it says none."""
-    suffix = file_name.rpartition(".")[2].lower()
-    return {"json": JSON, "toml": TOML}.get(suffix, YAML)
+    match file_name.rpartition(".")[2].lower():
+        case "json":
+            from pdtopology.formats import json_text
+
+            return json_text
+        case "toml":
+            from pdtopology.formats import toml_text
+
+            return toml_text
+        case _:
+            from pdtopology.formats import yaml_text
+
+            return yaml_text

@@ -13,7 +13,7 @@ _TEXT = re.compile(
 )
 _BARE = re.compile(r"[^,\]}\n#]*[^,\]}\n#\s]")
 _BARE_KEY = re.compile(r"[^\s.=\]]+")
-_ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)')
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
 
 
@@ -38,9 +38,7 @@ class FlowScanner:
             self._members(path)
         elif self.peek("["):
             self._items(path)
-        elif found := _TEXT.match(self.text, start):
-            self.position = found.end()
-        elif found := _BARE.match(self.text, start):
+        elif (found := _TEXT.match(self.text, start)) or (found := _BARE.match(self.text, start)):
             self.position = found.end()
         self.record(path, Place(key, Span(start, self.position)))
 

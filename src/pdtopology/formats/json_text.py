@@ -28,27 +28,24 @@ def read(text: str) -> list[Any]:
         raise too_deep() from None
 
 
-def locate(text: str, index: int) -> Places:
-    """Where each value stands."""
+def locate(text: str) -> list[Places]:
+    """Where each value of the one document stands."""
     scanner = FlowScanner(text, separator=":")
     scanner.value(())
-    return scanner.places
+    return [scanner.places]
 
 
 def _decode(text: str) -> Any:
-    repeated: list[str] = []
+    has_repeated = False
 
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(pairs)
-        if len(result) != len(pairs):
-            seen: set[str] = set()
-            repeated.extend(key for key, _ in pairs if key in seen or seen.add(key))
-        return result
+        nonlocal has_repeated
+        members = dict(pairs)
+        has_repeated = has_repeated or len(members) != len(pairs)
+        return members
 
-    document = json.loads(
-        text, object_pairs_hook=mapping, parse_int=_integer, parse_constant=_constant
-    )
-    if repeated:
+    document = json.loads(text, object_pairs_hook=mapping, parse_int=_integer, parse_constant=_constant)
+    if has_repeated:
         scanner = FlowScanner(text, separator=":")
         scanner.value(())
         key, earlier, span = scanner.repeated[0]

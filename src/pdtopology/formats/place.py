@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -30,17 +29,27 @@ class Place(NamedTuple):
 Places: TypeAlias = dict[Path, Place]
 
 
-@dataclass
 class Fault(Exception):
-    """A text that is no document: it cannot be read, is not in its format, or is too large."""
+    """A text that is no document: it cannot be read, is not in its format, or is too large.
 
-    code: str
-    """`syntax-error`, `duplicate-key`, `unreadable-file` or `input-too-large`."""
-    message: str
-    hint: str | None = None
-    span: Span | None = None
-    earlier: Span | None = None
-    """For a duplicate key, where it stood first."""
+    `code` is `syntax-error`, `duplicate-key`, `unreadable-file` or `input-too-large`; `earlier` is where a
+    duplicate key stood first.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        hint: str | None = None,
+        span: Span | None = None,
+        earlier: Span | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.span = span
+        self.earlier = earlier
 
 
 def duplicate_key(key: str, span: Span | None, earlier: Span | None) -> Fault:

@@ -43,8 +43,8 @@ def read(text: str) -> list[Any]:
         raise too_many_digits(len(found[0]) if found else MAX_DIGITS + 1, span) from None
 
 
-def locate(text: str, index: int) -> Places:
-    """Where each value stands."""
+def locate(text: str) -> list[Places]:
+    """Where each value of the one document stands."""
     scanner = FlowScanner(text, separator="=")
     table: Path = ()
     items: Counter[Path] = Counter()
@@ -56,7 +56,7 @@ def locate(text: str, index: int) -> Places:
         else:
             scanner.member(table)
         scanner.blank()
-    return scanner.places
+    return [scanner.places]
 
 
 def _header(scanner: FlowScanner, items: Counter[Path], *, is_array: bool) -> Path:

@@ -24,13 +24,13 @@ from pdtopology.formats.place import (
 )
 
 _TAG = "tag:yaml.org,2002:"
-_CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_PRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 class _CoreSchemaLoader(yaml.CSafeLoader):
     """libyaml's parser with the plain scalars of https://yaml.org/spec/1.2.2/#1032-tag-resolution."""
 
-    yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - PyYAML declares it
 
 
 for _name, _pattern, _first in (
@@ -39,8 +39,10 @@ for _name, _pattern, _first in (
     ("int", r"^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$", list("-+0123456789")),
     (
         "float",
-        r"^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
-        r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$",
+        (
+            r"^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+            r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
+        ),
         list("-+.0123456789"),
     ),
 ):
@@ -53,13 +55,14 @@ def read(text: str) -> list[Any]:
     return documents or [None]
 
 
-def locate(text: str, index: int) -> Places:
-    """Where each value of one document stands; a merged or aliased one where its anchor is."""
-    places: Places = {}
-    for position, node in enumerate(_nodes(text)):
-        if position == index:
-            _place(node, (), None, places)
-    return places
+def locate(text: str) -> list[Places]:
+    """Where each value of each document stands; a merged or aliased one where its anchor is."""
+    located = []
+    for node in _nodes(text):
+        places: Places = {}
+        _place(node, (), None, places)
+        located.append(places)
+    return located
 
 
 def _nodes(text: str) -> Iterator[Node]:
@@ -90,7 +93,7 @@ def _syntax_fault(error: yaml.MarkedYAMLError) -> Fault:
 
 
 def _control_character_fault(text: str) -> Fault:
-    found = _CONTROL.search(text)
+    found = re.search(_NOT_PRINTABLE, text)
     if found is None:
         return Fault("syntax-error", "not YAML: a character that YAML does not allow")
     code = f"U+{ord(found[0]):04X}"
@@ -168,7 +171,7 @@ def _float(text: str) -> float:
 
 _SCALARS: dict[str, Callable[[str], Any]] = {
     _TAG + "str": str,
-    _TAG + "null": lambda text: None,
+    _TAG + "null": lambda _: None,
     _TAG + "bool": lambda text: text[0] in "tT",
     _TAG + "int": _integer,
     _TAG + "float": _float,
@@ -201,7 +204,7 @@ def _unknown_tag(node: Node) -> Fault:
 
 def _span(node: Node) -> Span:
     end = node.end_mark.index
-    if not isinstance(node, ScalarNode) and node.flow_style is False:
+    if isinstance(node, (MappingNode, SequenceNode)) and node.flow_style is False:
         # libyaml ends a block collection where the next token begins.
         end = _span(node.value[-1][1] if isinstance(node, MappingNode) else node.value[-1]).end
     return Span(node.start_mark.index, end)

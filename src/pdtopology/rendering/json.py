@@ -11,9 +11,7 @@ from pdtopology.rule import Severity
 
 def render_json(files: Sequence[str], findings: Sequence[Diagnostic]) -> str:
     """The object that `check --format json` prints; its shape is part of the public surface."""
-    counts = {
-        severity: sum(finding.severity is severity for finding in findings) for severity in Severity
-    }
+    counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
     report = {
         "files": list(files),
         "summary": {

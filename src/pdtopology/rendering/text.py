@@ -51,7 +51,11 @@ def _stated(value: object) -> str:
 
 def _frame(finding: Diagnostic, paint: Callable[[str, str], str], tone: str) -> Iterator[str]:
     marks = [
-        _Mark(other.location, "-", f"{other.path} is {shown(other.value)}" if other.path else "first here")
+        _Mark(
+            other.location,
+            "-",
+            f"{other.path} is {shown(other.value)}" if other.path else "first here",
+        )
         for other in finding.related
         if other.location
     ]
@@ -64,7 +68,7 @@ def _frame(finding: Diagnostic, paint: Callable[[str, str], str], tone: str) -> 
         place = mark.location
         if place.line != previous:
             number = paint(f"{place.line:>{width}} |", _BLUE)
-            yield f"  {number} {_visible(place.source_lines[0])}".rstrip()
+            yield f"  {number} {_visible(place.source_line)}".rstrip()
         previous = place.line
         gutter = paint(f"{'':>{width}} |", _BLUE)
         indent, length = _underline(place)
@@ -74,7 +78,7 @@ def _frame(finding: Diagnostic, paint: Callable[[str, str], str], tone: str) -> 
 
 def _underline(place: Location) -> tuple[str, int]:
     """The blank before a span in its first line, and the span's length there."""
-    line = place.source_lines[0]
+    line = place.source_line
     end = place.end_column if place.end_line == place.line else len(line) + 1
     before = _visible(line[: place.column - 1])
     length = max(1, len(_visible(line[place.column - 1 : end - 1])))
@@ -89,4 +93,4 @@ def _visible(line: str) -> str:
 
 
 def _painter(color: bool) -> Callable[[str, str], str]:
-    return (lambda text, tone: f"{tone}{text}{_RESET}") if color else (lambda text, tone: text)
+    return (lambda text, tone: f"{tone}{text}{_RESET}") if color else (lambda text, _: text)

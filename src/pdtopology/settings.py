@@ -1,0 +1,154 @@
+"""The topology from environment variables, over a file, over defaults."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from pdtopology.diagnostic import TopologyError
+from pdtopology.findings import source_finding
+from pdtopology.load import SourceFault, read_case
+from pdtopology.topology import PDTopology
+
+PREFIX = "PDTOPOLOGY_"
+DELIMITER = "__"
+FILE_VARIABLE = f"{PREFIX}FILE"
+
+
+class PDTopologySettings(BaseSettings, PDTopology):
+    """A `PDTopology` whose values come, the strongest first, from keyword arguments, environment variables and a file.
+
+    `PDTOPOLOGY_DECODE__TENSOR_PARALLEL_SIZE=8` sets `decode.tensor_parallel_size`; `PDTOPOLOGY_DECODE='{"port": 8200}'`
+    sets several keys of a section. The file is `file`, or what `PDTOPOLOGY_FILE` names. Empty variables count as unset,
+    and text is converted where the field is a number. The merged result passes every rule.
+
+    Raises pydantic's `ValidationError` as `PDTopology` does, and `TopologyError` for a file that cannot be read.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter=DELIMITER, hide_input_in_errors=True)
+
+    def __init__(self, file: str | os.PathLike[str] | None = None, **values: Any) -> None:
+        super().__init__(**values, file=file)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic-settings calls by name
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Keyword arguments over variables over the file."""
+        return (
+            _Keywords(settings_cls, init_settings),
+            _Environment(settings_cls),
+            _File(settings_cls, init_settings),
+        )
+
+
+class _Source(PydanticBaseSettingsSource):
+    """A source that gives all its values at once."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002
+        return self().get(field_name), field_name, False
+
+
+class _Keywords(_Source):
+    def __init__(self, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource) -> None:
+        super().__init__(settings_cls)
+        self._values = {key: value for key, value in init_settings().items() if key != "file"}
+
+    def __call__(self) -> dict[str, Any]:
+        return self._values
+
+
+class _File(_Source):
+    def __init__(self, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource) -> None:
+        super().__init__(settings_cls)
+        self._file = init_settings().get("file") or os.environ.get(FILE_VARIABLE)
+
+    def __call__(self) -> dict[str, Any]:
+        if not self._file:
+            return {}
+        try:
+            data = read_case(self._file, {}).data
+        except SourceFault as fault:
+            raise TopologyError([source_finding(fault)]) from None
+        return data if isinstance(data, dict) else {}
+
+
+class _Environment(_Source):
+    def __call__(self) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        named = {
+            tuple(name[len(PREFIX) :].split(DELIMITER)): text
+            for name, text in os.environ.items()
+            if name.upper().startswith(PREFIX) and name.upper() != FILE_VARIABLE and text
+        }
+        # A whole section first, so that a single key is put over it.
+        for parts in sorted(named, key=len):
+            _put(values, self.settings_cls, parts, named[parts])
+        return values
+
+
+def _put(values: dict[str, Any], model: type[BaseModel], parts: tuple[str, ...], text: str) -> None:
+    """Put one variable's value where its name says.
+
+    A name that no field has is left alone at the top, as pydantic-settings does, and is an unknown key below.
+    """
+    name = parts[0].lower()
+    field = model.model_fields.get(name)
+    if field is None:
+        if model is not PDTopologySettings:
+            values[name] = text
+        return
+    inner = field.annotation
+    if len(parts) == 1:
+        values[name] = _converted(text, field.annotation)
+    elif isinstance(inner, type) and issubclass(inner, BaseModel):
+        _put(_mapping(values, name), inner, parts[1:], text)
+    else:
+        # The names of environment variables for the engine keep their case.
+        _mapping(values, name)[DELIMITER.join(parts[1:])] = text
+
+
+def _mapping(values: dict[str, Any], name: str) -> dict[str, Any]:
+    """The mapping at a name, made where there is none."""
+    if not isinstance(values.get(name), dict):
+        values[name] = {}
+    inner: dict[str, Any] = values[name]
+    return inner
+
+
+def _converted(text: str, annotation: Any) -> Any:
+    """The text as the field's number, truth value or JSON object; as it is where it is none, for validation to tell."""
+    kinds = _kinds(annotation)
+    for kind in (int, bool):
+        if kind in kinds:
+            try:
+                return TypeAdapter(kind).validate_python(text)
+            except ValidationError:
+                return text
+    if str not in kinds:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _kinds(annotation: Any) -> set[Any]:
+    """The classes that an annotation is made of."""
+    if getattr(annotation, "__origin__", None) in (dict, Mapping):
+        return {dict}
+    inner = get_args(annotation)
+    if hasattr(annotation, "__metadata__"):
+        inner = inner[:1]
+    return set().union(*map(_kinds, inner)) if inner else {annotation}

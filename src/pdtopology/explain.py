@@ -17,22 +17,42 @@ def list_rules(rules: tuple[Rule, ...]) -> str:
     return "\n".join(f"{rule.code:<{width}}  {rule.title}" for rule in rules)
 
 
+def rule_table(rules: tuple[Rule, ...]) -> str:
+    """The rules as a table in Markdown: schemas/rules.md."""
+    rows = [
+        "| code | what must hold | severity | releases | the engine says so |",
+        "|---|---|---|---|---|",
+        *(
+            f"| `{rule.code}` | {rule.title} | {rule.severity.value} | {_releases(rule)} | {_raised(rule)} |"
+            for rule in rules
+        ),
+    ]
+    return "# Rules\n\n`pdtopology explain CODE` tells the whole story of one.\n\n" + "\n".join(rows) + "\n"
+
+
 def explain(rule: Rule) -> str:
     """The whole story of one rule."""
     when = rule.when
     if rule.connector:
         when = CONNECTOR_KIND.is_(rule.connector) & when
-    releases = f"vLLM before {release_name(rule.until)}" if rule.until else "every known release"
     parts = [
         f"{rule.code} ({rule.severity.value})\n{rule.title}",
         f"Requires: {compile_to_prose(rule.require)}",
         "" if when == ALWAYS else f"When: {compile_to_prose(when)}",
-        f"Releases: {releases}",
+        f"Releases: {_releases(rule)}",
         f"Why: {rule.why}",
-        f"The engine says so: {rule.raised.value}",
+        f"The engine says so: {_raised(rule)}",
         f"Fix: {rule.fix}",
         f"Source: {rule.source}",
         f"Breaks it, reported at {rule.at.path.replace('role.', 'prefill. or decode.')}:\n"
         + "\n".join(f"  {key}: {json.dumps(value)}" for key, value in rule.bad.items()),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _raised(rule: Rule) -> str:
+    return rule.raised.value if rule.raised else "not at all: the rule is about this file"
+
+
+def _releases(rule: Rule) -> str:
+    return f"vLLM before {release_name(rule.until)}" if rule.until else "every known one"

@@ -113,7 +113,7 @@ def _rule_finding(case: Case, violation: Violation, severity: Severity, hint: st
         location=location,
         related=[_related(case, violation, key) for key in violation.clause.see],
         title=rule.title,
-        note=f"The engine says so {rule.raised.value}.",
+        note=f"The engine says so {rule.raised.value}." if rule.raised else "",
     )
 
 

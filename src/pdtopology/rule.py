@@ -64,10 +64,11 @@ class Rule(NamedTuple):
     """What goes wrong at run time."""
     fix: str
     """What to do, in one sentence."""
-    raised: Stage
     source: Source
     bad: Mapping[str, Any]
     """The smallest document that breaks this rule and no other."""
+    raised: Stage | None = None
+    """When the engine tells; None for a rule about the document itself."""
     see: tuple[Key, ...] = ()
     """The keys it disagrees with."""
     connector: str | None = None

@@ -63,7 +63,6 @@ GENERAL = (
         why="Which TP sizes fit each other depends on how many KV heads there are. Only the latent of an MLA model is "
         "the same on every rank.",
         fix="Set model.total_num_kv_heads (num_key_value_heads in the model's config.json), or model.is_mla: true.",
-        raised=Stage.NEVER,
         source=Source("vllm/config/model.py", "ModelConfig.get_total_num_kv_heads", "0.26"),
         bad={"model": {}, "prefill": {}, "decode": {}},
     ),
@@ -99,7 +98,6 @@ GENERAL = (
         f"{release_name(OLDEST)} to {release_name(NEWEST)} are used",
         why="A later release may accept more, an earlier one less, than the rules say.",
         fix="Try the pair on one request before it serves.",
-        raised=Stage.NEVER,
         source=Source("vllm/version.py", "__version__", "0.26"),
         bad={
             "engine": {"version": "0.99"},

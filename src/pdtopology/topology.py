@@ -136,8 +136,8 @@ class Role(Section):
     )
     engine_args: dict[EngineArgument, Any] = Field(
         default_factory=dict,
-        description="Further engine arguments by their long names, passed on unread: `max-model-len: 8192`. An argument "
-        "that has a field here is refused, so that it is said in one place.",
+        description="Further engine arguments by their long names, passed on unread: `max-model-len: 8192`. An "
+        "argument that has a field here is refused, so that it is said in one place.",
     )
 
 
@@ -187,9 +187,9 @@ class PDTopology(Deployment):
     def replace(self, **changes: Any) -> Self:
         """A copy with some values changed, validated like any other topology.
 
-        A mapping changes the keys it names inside a section and leaves the others; anything else replaces the section:
-        `topology.replace(decode={"tensor_parallel_size": 8})`. Use it instead of `model_copy(update=...)`, which pydantic
-        does not validate. Raises `ValidationError`.
+        A mapping changes the keys it names inside a section and leaves the others; anything else replaces the
+        section: `topology.replace(decode={"tensor_parallel_size": 8})`. Use it instead of pydantic's
+        `model_copy(update=...)`, which does not validate. Raises `ValidationError`.
         """
         document = self.model_dump(exclude_unset=True)
         for name, change in changes.items():

@@ -70,8 +70,8 @@ RULES = (
         until=(0, 33),
         message="decode TP {decode_tp} must equal prefill TP {prefill_tp} in WRITE mode before vLLM 0.33",
         why="Before vLLM 0.33 each prefill rank writes to one decode rank as if the sizes were equal, and tells the "
-        "decode rank of its own number that the transfer is complete. The other ranks serve blocks that nobody wrote, or "
-        "wait until they time out. vLLM 0.33 maps the heads, and both sizes may differ.",
+        "decode rank of its own number that the transfer is complete. The other ranks serve blocks that nobody "
+        "wrote, or wait until they time out. vLLM 0.33 maps the heads, and the sizes may differ.",
         fix="Make the two TP sizes equal, or run vLLM 0.33 or later on both roles.",
         raised=Stage.NEVER,
         source=Source(

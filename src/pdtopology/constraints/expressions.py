@@ -103,8 +103,8 @@ class Before(_Combinable):
 class Divides(_Combinable):
     """The divisor divides the dividend."""
 
-    divisor: Key
-    dividend: Key
+    left: Key
+    right: Key
 
 
 @dataclass(frozen=True)
@@ -180,9 +180,9 @@ def keys(expression: Expression) -> Iterator[Key]:
             yield from keys(part)
         case Is(key) | IsSet(key) | Before(key):
             yield key
-        case Divides(left, right) | Same(left, right) | AtLeast(left, right):
-            yield left
-            yield right
+        case _:
+            yield expression.left
+            yield expression.right
 
 
 def needed_keys(expression: Expression) -> Iterator[Key]:
@@ -218,8 +218,8 @@ def for_role(expression: Expression, role: str) -> Expression:
             return Divides(left.for_role(role), right.for_role(role))
         case Same(left, right):
             return Same(left.for_role(role), right.for_role(role))
-        case AtLeast(left, right):
-            return AtLeast(left.for_role(role), right.for_role(role))
+        case _:
+            return AtLeast(expression.left.for_role(role), expression.right.for_role(role))
 
 
 class Constraint(NamedTuple):

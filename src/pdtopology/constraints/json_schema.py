@@ -68,6 +68,8 @@ def at(key: Key, schema: JsonSchema, *, absent: bool) -> JsonSchema:
 
 def _schema(expression: Expression, related: Pairs) -> JsonSchema:
     match expression:
+        case AllOf(()):
+            return {}
         case AllOf(parts):
             return {"allOf": [_schema(part, related) for part in parts]}
         case AnyOf(parts):
@@ -82,12 +84,12 @@ def _schema(expression: Expression, related: Pairs) -> JsonSchema:
             return _before(key, release)
         case Divides(divisor, dividend):
             return _divides(divisor, dividend)
-        case AtLeast(left, right):
-            _require_related(expression, related)
-            return _at_least(left, right)
         case Same(left, right):
             _require_related(expression, related)
             return {"allOf": [_at_least(left, right), _at_least(right, left)]}
+        case _:
+            _require_related(expression, related)
+            return _at_least(expression.left, expression.right)
 
 
 def _before(key: Key, release: Release) -> JsonSchema:

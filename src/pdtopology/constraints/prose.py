@@ -7,7 +7,6 @@ import json
 from pdtopology.constraints.expressions import (
     AllOf,
     AnyOf,
-    AtLeast,
     Before,
     Divides,
     Expression,
@@ -42,8 +41,8 @@ def compile_to_prose(expression: Expression) -> str:
             return f"{_key(divisor)} divides {_key(dividend)}"
         case Same(left, right):
             return f"{_key(left)} equals {_key(right)}"
-        case AtLeast(left, right):
-            return f"{_key(left)} is at least {_key(right)}"
+        case _:
+            return f"{_key(expression.left)} is at least {_key(expression.right)}"
 
 
 def _negated(expression: Expression) -> str:
@@ -64,8 +63,8 @@ def _negated(expression: Expression) -> str:
             return f"{_key(divisor)} does not divide {_key(dividend)}"
         case Same(left, right):
             return f"{_key(left)} differs from {_key(right)}"
-        case AtLeast(left, right):
-            return f"{_key(left)} is below {_key(right)}"
+        case _:
+            return f"{_key(expression.left)} is below {_key(expression.right)}"
 
 
 def _grouped(expression: Expression) -> str:

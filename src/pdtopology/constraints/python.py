@@ -8,7 +8,6 @@ from typing import Any
 from pdtopology.constraints.expressions import (
     AllOf,
     AnyOf,
-    AtLeast,
     Before,
     Constraint,
     Divides,
@@ -66,5 +65,5 @@ def _source(expression: Expression) -> str:
             return f"({dividend.name} % {divisor.name} == 0)"
         case Same(left, right):
             return f"({left.name} == {right.name})"
-        case AtLeast(left, right):
-            return f"({left.name} >= {right.name})"
+        case _:
+            return f"({expression.left.name} >= {expression.right.name})"

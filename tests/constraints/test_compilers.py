@@ -1,0 +1,175 @@
+"""Python and JSON Schema give one verdict on every expression and every small document."""
+
+from __future__ import annotations
+
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from pdtopology.constraints import (
+    ALWAYS,
+    Constraint,
+    Expression,
+    Key,
+    compile_to_python,
+    divides,
+    one_divides_other,
+    same,
+)
+from pdtopology.constraints.json_schema import InexactError, compile_to_json_schema
+from pdtopology.releases import NEWEST
+
+BOUND = 12
+A = Key("a", "left.size", default=1, maximum=BOUND)
+B = Key("b", "right.size", default=4, maximum=BOUND)
+H = Key("h", "model.heads", maximum=2 * BOUND)
+KIND = Key("kind", "model.kind", default="x")
+LABEL = Key("label", "model.label")
+VERSION = Key("version", "engine.version")
+NEXT = (NEWEST[0], NEWEST[1] + 1)
+
+# One is a multiple of the other, wherever the verdict counts.
+RELATED = frozenset({frozenset((A, B)), frozenset((A, H))})
+UNSTATED = object()
+
+
+def _is_related(left: Any, right: Any) -> bool:
+    return left is None or right is None or max(left, right) % min(left, right) == 0
+
+
+def documents() -> list[dict[str, Any]]:
+    """Every pair of sizes, stated, absent or (where optional) null, among a few of the other keys."""
+    sizes = [UNSTATED, *range(1, BOUND + 1)]
+    heads = [UNSTATED, None, 1, 2, 3, 4, 6, 8, 12, 13, 24]
+    texts = [
+        (UNSTATED, UNSTATED, UNSTATED),
+        ("x", "p", "0.32"),
+        ("y", None, "0.33.1"),
+        ("z", "q", None),
+        ("x", "q", "0.99"),
+    ]
+    found = []
+    for a, b, h, (kind, label, version) in product(sizes, sizes, heads, texts):
+        document: dict[str, Any] = {}
+        for key, value in ((A, a), (B, b), (H, h), (KIND, kind), (LABEL, label), (VERSION, version)):
+            if value is not UNSTATED:
+                section, name = key.parts
+                document.setdefault(section, {})[name] = value
+        found.append(document)
+    return found
+
+
+DOCUMENTS = documents()
+
+
+def value(document: dict[str, Any], key: Key) -> Any:
+    """The key's value in the document, or what its absence means."""
+    section, name = key.parts
+    return document.get(section, {}).get(name, key.default)
+
+
+def breaks(constraint: Constraint, document: dict[str, Any]) -> bool:
+    """Python's verdict on a document."""
+    topology: dict[str, Any] = {}
+    for key in (A, B, H, KIND, LABEL, VERSION):
+        section, name = key.parts
+        topology.setdefault(section, SimpleNamespace())
+        setattr(topology[section], name, value(document, key))
+    return compiled(constraint)(SimpleNamespace(**topology)) is not None
+
+
+_compiled: dict[Constraint, Any] = {}
+
+
+def compiled(constraint: Constraint) -> Any:
+    """The function of a constraint, made once."""
+    if constraint not in _compiled:
+        _compiled[constraint] = compile_to_python([constraint])
+    return _compiled[constraint]
+
+
+EXPRESSIONS: dict[str, Expression] = {
+    "divides": divides(A, B),
+    "divides a larger bound": divides(A, H),
+    "divides a smaller bound": divides(H, A),
+    "one divides the other": one_divides_other(A, H),
+    "not one divides the other": ~one_divides_other(A, B),
+    "same": same(A, B),
+    "differs": ~same(A, B),
+    "at least": A >= B,
+    "below": A < B,
+    "above": A > H,
+    "at most": A <= H,
+    "both at least": (A >= B) & (A >= H),
+    "either": (A >= B) | KIND.is_("y"),
+    "is": KIND.is_("x"),
+    "is one of": KIND.is_("x", "z"),
+    "is not": ~KIND.is_("y"),
+    "optional text is": LABEL.is_("p"),
+    "is set": H.is_set,
+    "is not set": ~H.is_set,
+    "before a release": VERSION.before((0, 33)),
+    "before the next release": VERSION.before(NEXT),
+    "before version one": VERSION.before((1, 0)),
+    "from a release": ~VERSION.before((0, 33)),
+    "always": ALWAYS,
+    "never": ~ALWAYS,
+}
+
+
+@pytest.mark.parametrize("condition", [ALWAYS, ~KIND.is_("y"), ~same(A, B)], ids=["always", "is not", "differs"])
+@pytest.mark.parametrize("require", EXPRESSIONS.values(), ids=EXPRESSIONS)
+def test_the_schema_matches_exactly_the_documents_that_python_finds_broken(
+    condition: Expression, require: Expression
+) -> None:
+    constraint = Constraint(condition, require)
+    validator = jsonschema_rs.validator_for(compile_to_json_schema(constraint, RELATED))
+    orders = {"AtLeast", "Same"} & {type(part).__name__ for part in _parts(condition) | _parts(require)}
+    for document in DOCUMENTS:
+        a, b, h = (value(document, key) for key in (A, B, H))
+        if orders and not (_is_related(a, b) and _is_related(a, h)):
+            continue
+        assert validator.is_valid(document) is breaks(constraint, document), document
+
+
+def _parts(expression: Any) -> set[Any]:
+    inner = [*getattr(expression, "parts", ()), *filter(None, [getattr(expression, "part", None)])]
+    return {expression}.union(*map(_parts, inner))
+
+
+def test_an_order_without_a_rule_that_relates_the_pair_is_refused() -> None:
+    with pytest.raises(InexactError, match=r"left\.size and right\.size"):
+        compile_to_json_schema(Constraint(ALWAYS, A >= B))
+
+
+def test_an_equality_without_a_rule_that_relates_the_pair_is_refused() -> None:
+    with pytest.raises(InexactError, match=r"left\.size and right\.size"):
+        compile_to_json_schema(Constraint(ALWAYS, same(A, B)))
+
+
+def test_a_size_without_a_maximum_is_refused() -> None:
+    with pytest.raises(InexactError, match=r"model\.free has no maximum"):
+        compile_to_json_schema(Constraint(ALWAYS, divides(Key("free", "model.free"), A)))
+
+
+def test_python_tells_every_broken_constraint_by_its_index() -> None:
+    broken = compile_to_python(
+        [Constraint(ALWAYS, divides(A, B)), Constraint(ALWAYS, A >= B), Constraint(ALWAYS, same(A, B))]
+    )
+    topology = SimpleNamespace(left=SimpleNamespace(size=3), right=SimpleNamespace(size=4))
+    assert broken(topology) == [0, 1, 2]
+
+
+def test_a_type_error_elsewhere_is_not_a_broken_constraint_in_the_schema() -> None:
+    validator = jsonschema_rs.validator_for(compile_to_json_schema(Constraint(ALWAYS, divides(A, B))))
+    assert not validator.is_valid({"left": {"size": "3"}, "right": {"size": 4}})
+
+
+def test_an_untagged_build_is_before_no_release() -> None:
+    constraint = Constraint(VERSION.before((0, 33)), ~ALWAYS)
+    validator = jsonschema_rs.validator_for(compile_to_json_schema(constraint))
+    document = {"engine": {"version": "0.1.dev1+g51f799c1a"}}
+    assert (validator.is_valid(document), breaks(constraint, document)) == (False, False)

@@ -1,0 +1,109 @@
+"""The exported JSON Schema rejects exactly what Python rejects, and what is committed is what is exported."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import HealthCheck, given, settings
+from pydantic import BaseModel, ValidationError
+
+from pdtopology import RULES, PDTopology, json_schema
+from pdtopology.explain import rule_table
+from pdtopology.schema import DIALECTS, FILE_NAMES, dump
+
+sys.path.insert(0, str(Path(__file__).parent / "agreement"))
+from documents import full_product
+from junk import JUNK_DOCUMENT
+
+SCHEMAS = Path(__file__).parent.parent / "schemas"
+EVERY_DIALECT = pytest.mark.parametrize("dialect", DIALECTS)
+VALIDATORS = {dialect: jsonschema_rs.validator_for(json_schema(dialect)) for dialect in DIALECTS}
+
+
+def python_accepts(document: Any) -> bool:
+    """Python's verdict."""
+    try:
+        PDTopology.model_validate(document)
+    except ValidationError:
+        return False
+    return True
+
+
+@EVERY_DIALECT
+def test_the_committed_schema_is_fresh(dialect: Any) -> None:
+    assert (SCHEMAS / FILE_NAMES[dialect]).read_text() == dump(json_schema(dialect))
+
+
+@EVERY_DIALECT
+def test_the_text_of_a_schema_is_the_schema(dialect: Any) -> None:
+    assert json.loads(dump(json_schema(dialect))) == json_schema(dialect)
+
+
+@EVERY_DIALECT
+def test_it_is_a_valid_schema_of_its_dialect(dialect: Any) -> None:
+    assert jsonschema_rs.meta.is_valid(json_schema(dialect))
+
+
+@EVERY_DIALECT
+def test_it_says_its_dialect_and_what_it_is(dialect: Any) -> None:
+    schema = json_schema(dialect)
+    assert (schema["$schema"], schema["title"]) == (DIALECTS[dialect], "Prefill/decode topology")
+
+
+def test_an_unknown_dialect_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match=r"'draft-04': one of 2020-12, draft-07"):
+        json_schema("draft-04")  # type: ignore[arg-type]
+
+
+def test_python_and_the_schemas_agree_on_a_quarter_of_the_whole_product() -> None:
+    seen, different = 0, []
+    for document in full_product(keep=0.25, seed=20):
+        seen += 1
+        expected = python_accepts(document)
+        if any(validator.is_valid(document) is not expected for validator in VALIDATORS.values()):
+            different.append((expected, document))
+    assert seen >= 200_000
+    assert different == []
+
+
+@settings(max_examples=5_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(JUNK_DOCUMENT)
+def test_python_and_the_schemas_agree_on_junk(document: Any) -> None:
+    expected = python_accepts(document)
+    assert [validator.is_valid(document) for validator in VALIDATORS.values()] == [expected, expected]
+
+
+@pytest.mark.parametrize("wrap", [lambda d: {"topology": d}, lambda d: {"several": [d]}], ids=["nested", "list"])
+@pytest.mark.parametrize(("decode", "expected"), [(4, True), (8, False)])
+def test_a_model_that_holds_topologies_has_the_rules_in_its_schema(wrap: Any, decode: int, expected: bool) -> None:
+    class Service(BaseModel):
+        topology: PDTopology | None = None
+        several: list[PDTopology] = []
+
+    document = {
+        "model": {"total_num_kv_heads": 8},
+        "prefill": {"tensor_parallel_size": 4},
+        "decode": {"tensor_parallel_size": decode},
+    }
+    assert jsonschema_rs.is_valid(Service.model_json_schema(), wrap(document)) is expected
+
+
+def test_the_committed_rule_table_is_fresh() -> None:
+    assert (SCHEMAS / "rules.md").read_text() == rule_table(RULES)
+
+
+def test_every_field_has_a_description() -> None:
+    schema = json_schema()
+    objects = {"": schema, **schema["$defs"]}
+    missing = [
+        f"{name}.{key}"
+        for name, value in objects.items()
+        for key, field in value["properties"].items()
+        if not field.get("description")
+    ]
+    assert missing == []

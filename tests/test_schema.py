@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
+from documents import full_product
 from hypothesis import HealthCheck, given, settings
+from junk import JUNK_DOCUMENT
 from pydantic import BaseModel, ValidationError
 
 from pdtopology import RULES, PDTopology, json_schema
 from pdtopology.explain import rule_table
 from pdtopology.schema import DIALECTS, FILE_NAMES, dump
-
-sys.path.insert(0, str(Path(__file__).parent / "agreement"))
-from documents import full_product
-from junk import JUNK_DOCUMENT
 
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 EVERY_DIALECT = pytest.mark.parametrize("dialect", DIALECTS)

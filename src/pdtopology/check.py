@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pdtopology.load import Case, Source, SourceFault, read_case, read_cases
 from pdtopology.topology import Deployment, PDTopology
-from pdtopology.violations import errors, warnings
+from pdtopology.violations import errors, is_refused, warnings
 
 if TYPE_CHECKING:
     from pdtopology.diagnostic import Diagnostic
@@ -54,14 +54,14 @@ def load_topology(source: Source, *, overrides: Mapping[str, Any] | None = None)
 
 def _findings(case: Case) -> list[Diagnostic]:
     try:
-        deployment = Deployment.model_validate(case.data)
+        deployment = Deployment.of(case.data)
     except ValidationError as error:
         from pdtopology.findings import field_findings
 
         return field_findings(case, error)
-    refused, warned = errors(deployment), warnings(deployment)
-    if not refused and not warned:
+    warned = warnings(deployment)
+    if not warned and not is_refused(deployment):
         return []
     from pdtopology.findings import rule_findings
 
-    return rule_findings(case, deployment, refused, warned)
+    return rule_findings(case, deployment, errors(deployment), warned)

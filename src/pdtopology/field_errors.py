@@ -83,7 +83,7 @@ def _wanted(error: ErrorDetails) -> str:
         case "model_type" | "dict_type":
             return "a mapping"
         case _:
-            return error["msg"]
+            return error["msg"].removeprefix("Input should be ")
 
 
 def _missing(path: Path, _: Any) -> str:

@@ -78,9 +78,9 @@ def rule_findings(
 
 
 def _in_order(findings: list[Diagnostic]) -> list[Diagnostic]:
-    def start(finding: Diagnostic) -> tuple[int, int]:
+    def start(finding: Diagnostic) -> tuple[bool, int, int]:
         place = finding.location
-        return (place.line, place.column) if place else (0, 0)
+        return (False, place.line, place.column) if place else (True, 0, 0)
 
     return sorted(findings, key=start)
 

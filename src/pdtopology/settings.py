@@ -11,6 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from pdtopology.check import check
 from pdtopology.diagnostic import TopologyError
 from pdtopology.findings import source_finding
 from pdtopology.load import SourceFault, read_case
@@ -81,7 +82,9 @@ class _File(_Source):
             data = read_case(self._file, {}).data
         except SourceFault as fault:
             raise TopologyError([source_finding(fault)]) from None
-        return data if isinstance(data, dict) else {}
+        if data is not None and not isinstance(data, dict):
+            raise TopologyError(check(self._file))
+        return data or {}
 
 
 class _Environment(_Source):

@@ -20,7 +20,7 @@ from pdtopology.connectors.moriio import MoRIIOConnector
 from pdtopology.keys import MAX_HEADS, TP
 from pdtopology.releases import VERSION_PATTERN
 from pdtopology.section import MAX_SIZE, Section, Size, Text
-from pdtopology.violations import Violation, errors, warnings
+from pdtopology.violations import Violation, errors, is_refused, warnings
 
 # What a role's own fields say, by vLLM's long and short flags; `kv_transfer_config` is the connector's.
 OWNED_ARGUMENT_PATTERN = (
@@ -159,22 +159,22 @@ class Deployment(Section):
         repr=False,
         description="Where the JSON Schema of this file is, for editors; ignored otherwise.",
     )
-    engine: Engine = Field(default_factory=Engine, description="The engine that both roles run.")
+    engine: Engine = Field(default=Engine(), description="The engine that both roles run.")
     model: ModelGeometry = Field(description="The attention geometry of the model.")
     connector: MoRIIOConnector = Field(
-        default_factory=MoRIIOConnector,
+        default=MoRIIOConnector(),
         description="How the KV cache moves from prefill to decode; unset is MoRIIO in READ mode.",
     )
     prefill: PrefillRole = Field(description="The role that reads prompts; `{}` is TP size 1.")
     decode: DecodeRole = Field(description="The role that generates; `{}` is TP size 1.")
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _takes_whole_numbers(cls, document: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+    def of(cls, document: Any) -> Self:
+        """The sections of a document, each validated by itself. Raises `ValidationError`."""
         try:
-            return handler(document)
+            return cls.model_validate(document)
         except ValidationError as error:
-            return handler(_with_whole_numbers(document, error))
+            return cls.model_validate(_with_whole_numbers(document, error))
 
 
 class PDTopology(Deployment):
@@ -204,12 +204,17 @@ class PDTopology(Deployment):
         """What works with a known cost, or would fail on an older release where none is stated."""
         return warnings(self)
 
-    @model_validator(mode="after")
-    def _satisfies_every_rule(self) -> Self:
-        if violations := errors(self):
-            title = type(self).__name__
-            raise ValidationError.from_exception_data(title, [_line_error(v) for v in violations])
-        return self
+    @model_validator(mode="wrap")
+    @classmethod
+    def _satisfies_every_rule(cls, document: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            topology = handler(document)
+        except ValidationError as error:
+            topology = handler(_with_whole_numbers(document, error))
+        if is_refused(topology):
+            line_errors = [_line_error(violation) for violation in errors(topology)]
+            raise ValidationError.from_exception_data(cls.__name__, line_errors)
+        return topology
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pdtopology.constraints import Constraint, Key, compile_to_python
 from pdtopology.rule import Clause
@@ -33,6 +32,11 @@ class Violation(NamedTuple):
         return self.clause.message.format_map(self.values)
 
 
+def is_refused(topology: Deployment) -> bool:
+    """Whether any rule refuses the topology; all that a good one pays for the rules."""
+    return _REFUSING[topology.connector.kind].find_broken(topology) is not None
+
+
 def errors(topology: Deployment) -> list[Violation]:
     """What refuses the topology."""
     return [_violation(topology, clause) for clause in refusing_clauses(topology)]
@@ -40,43 +44,43 @@ def errors(topology: Deployment) -> list[Violation]:
 
 def warnings(topology: Deployment) -> list[Violation]:
     """What warns of it."""
-    return [_violation(topology, clause) for clause in _warning(topology.connector.kind)(topology)]
+    clauses = _WARNING[topology.connector.kind].broken_clauses(topology)
+    return [_violation(topology, clause) for clause in clauses]
 
 
 def refusing_clauses(topology: Deployment | SimpleNamespace) -> list[Clause]:
     """The clauses that refuse the topology, without those that another one silences."""
-    return _refusing(topology.connector.kind)(topology)
+    return _REFUSING[topology.connector.kind].broken_clauses(topology)
 
 
-_Check: TypeAlias = Callable[[Any], list[Clause]]
+class _Check(NamedTuple):
+    """One compiled function, and the clauses that its answers count."""
+
+    clauses: list[Clause]
+    find_broken: Callable[[Any], list[int] | None]
+
+    def broken_clauses(self, topology: Any) -> list[Clause]:
+        broken = [self.clauses[index] for index in self.find_broken(topology) or ()]
+        return [clause for clause in broken if not any(map(clause.is_silenced_by, broken))]
 
 
-@lru_cache
-def _refusing(connector: str) -> _Check:
-    return _compiled(connector, lambda clause: clause.refused)
+class _Checks(dict[str, _Check]):
+    """The check of each connector's topologies, compiled when first asked for."""
+
+    def __init__(self, demand: Callable[[Clause], Constraint | None]) -> None:
+        super().__init__()
+        self._demand = demand
+
+    def __missing__(self, connector: str) -> _Check:
+        demands = [(clause, self._demand(clause)) for clause in clauses_for(connector)]
+        clauses = [clause for clause, constraint in demands if constraint]
+        constraints = [constraint for _, constraint in demands if constraint]
+        check = self[connector] = _Check(clauses, compile_to_python(constraints))
+        return check
 
 
-@lru_cache
-def _warning(connector: str) -> _Check:
-    return _compiled(connector, lambda clause: clause.warned)
-
-
-def _compiled(connector: str, demand: Callable[[Clause], Constraint | None]) -> _Check:
-    """One function for all that is demanded of a topology with this connector."""
-    demands = [(clause, demand(clause)) for clause in clauses_for(connector)]
-    clauses = [clause for clause, constraint in demands if constraint]
-    find_broken = compile_to_python([constraint for _, constraint in demands if constraint])
-
-    def broken(topology: Any) -> list[Clause]:
-        found = find_broken(topology)
-        if found is None:
-            return []
-        broken_clauses = [clauses[index] for index in found]
-        return [
-            clause for clause in broken_clauses if not any(clause.is_silenced_by(other) for other in broken_clauses)
-        ]
-
-    return broken
+_REFUSING = _Checks(lambda clause: clause.refused)
+_WARNING = _Checks(lambda clause: clause.warned)
 
 
 def _violation(topology: Deployment, clause: Clause) -> Violation:

@@ -6,7 +6,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-
 SIZE = st.one_of(
     st.integers(-2, 70),
     st.sampled_from([128, 256, 384, 512, 513, 4096, 4097, 65536, 65537, 2**53 + 1, 10**30]),
@@ -63,5 +62,29 @@ DOCUMENT = st.fixed_dictionaries(
         "unknown": JUNK,
     },
 )
-JUNK_DOCUMENT = st.one_of(DOCUMENT, DOCUMENT, DOCUMENT, JUNK)
-"""Mostly documents of the right shape, now and then anything."""
+
+_TP = st.sampled_from([1, 2, 4, 8, 16])
+_VALID = st.fixed_dictionaries(
+    {
+        "model": st.fixed_dictionaries(
+            {"total_num_kv_heads": st.sampled_from([1, 2, 4, 8])}, optional={"is_mla": st.booleans()}
+        ),
+        "prefill": st.fixed_dictionaries({"tensor_parallel_size": _TP}, optional={"port": st.integers(1, 65535)}),
+        "decode": st.fixed_dictionaries({"tensor_parallel_size": _TP}, optional={"engine_args": ARGUMENTS}),
+    },
+    optional={"connector": st.fixed_dictionaries({"mode": st.sampled_from(["read", "write"])})},
+)
+_PLACES = st.sampled_from(
+    ["model.total_num_kv_heads", "model.is_mla", "prefill.tensor_parallel_size", "decode.block_size", "decode.env"]
+)
+
+
+def _with_junk(document: dict[str, Any], place: str, junk: Any) -> dict[str, Any]:
+    section, key = place.split(".")
+    return {**document, section: {**document[section], key: junk}}
+
+
+NEARLY_VALID = st.one_of(_VALID, st.builds(_with_junk, _VALID, _PLACES, JUNK))
+
+JUNK_DOCUMENT = st.one_of(NEARLY_VALID, NEARLY_VALID, NEARLY_VALID, DOCUMENT, DOCUMENT, JUNK)
+"""Valid documents, those with one wrong value, those with many, and now and then anything."""

@@ -51,6 +51,8 @@ def _source(expression: Expression) -> str:
             return f"({' or '.join(map(_source, parts)) or 'False'})"
         case Not(part):
             return f"(not {_source(part)})"
+        case Is(key, (True,)):
+            return key.name
         case Is(key, (value,)):
             return f"({key.name} == {value!r})"
         case Is(key, values):

@@ -27,21 +27,21 @@ def render_text(finding: Diagnostic, *, color: bool = False) -> str:
     paint = _painter(color)
     tone = _RED if finding.severity is Severity.ERROR else _YELLOW
     head = paint(f"{finding.severity.value}[{finding.code}]", tone + _BOLD)
-    lines = [f"{head}: {paint(finding.title or finding.message, _BOLD)}"]
+    lines = [f"{head}: {paint(_harmless(finding.title or finding.message), _BOLD)}"]
     if finding.location:
         place = finding.location
         lines.append(f"  {place.file}:{place.line}:{place.column}")
     elif finding.file:
-        lines.append(f"  {finding.file}")
+        lines.append(f"  {_harmless(finding.file)}")
     lines += _frame(finding, paint, tone)
     if finding.title and not finding.location:
-        lines.append(f"  {finding.message}")
+        lines.append(f"  {_harmless(finding.message)}")
     unplaced = [other for other in finding.related if other.path and not other.location]
     lines += [f"  {other.path} is {_stated(other.value)}" for other in unplaced]
     if finding.note:
         lines.append(f"  {finding.note}")
     if finding.hint:
-        lines.append(f"  {paint('hint', _BOLD)}: {finding.hint}")
+        lines.append(f"  {paint('hint', _BOLD)}: {_harmless(finding.hint)}")
     return "\n".join(lines)
 
 
@@ -63,33 +63,48 @@ def _frame(finding: Diagnostic, paint: Callable[[str, str], str], tone: str) -> 
         marks.append(_Mark(finding.location, "^", finding.message if finding.title else ""))
     marks.sort(key=lambda mark: (mark.location.line, mark.location.column))
     width = len(str(max((mark.location.line for mark in marks), default=0)))
-    previous = 0
+    shown_line = (0, 0)
     for mark in marks:
         place = mark.location
-        if place.line != previous:
+        start = _window_start(place)
+        if (place.line, start) != shown_line:
             number = paint(f"{place.line:>{width}} |", _BLUE)
-            yield f"  {number} {_visible(place.source_line)}".rstrip()
-        previous = place.line
+            yield f"  {number} {_part(place.source_line, start)}".rstrip()
+        shown_line = (place.line, start)
         gutter = paint(f"{'':>{width}} |", _BLUE)
-        indent, length = _underline(place)
+        indent, length = _underline(place, start)
         underline = paint(mark.sign * length, tone if mark.sign == "^" else _BLUE)
-        yield f"  {gutter} {indent}{underline} {mark.label}".rstrip()
+        yield f"  {gutter} {indent}{underline} {_harmless(mark.label)}".rstrip()
 
 
-def _underline(place: Location) -> tuple[str, int]:
-    """The blank before a span in its first line, and the span's length there."""
+def _window_start(place: Location) -> int:
+    """The first column shown of a line that is too long to show whole."""
+    fits = len(place.source_line) <= _MAX_WIDTH or place.end_column <= _MAX_WIDTH
+    return 0 if fits else max(0, place.column - _MAX_WIDTH // 2)
+
+
+def _part(line: str, start: int) -> str:
+    """What is shown of a line."""
+    before, after = "…" if start else "", "…" if len(line) > start + _MAX_WIDTH else ""
+    return before + _visible(line[start : start + _MAX_WIDTH]) + after
+
+
+def _underline(place: Location, start: int) -> tuple[str, int]:
+    """The blank before a span in what is shown of its first line, and the span's length there."""
     line = place.source_line
-    end = place.end_column if place.end_line == place.line else len(line) + 1
-    before = _visible(line[: place.column - 1])
-    length = max(1, len(_visible(line[place.column - 1 : end - 1])))
-    return " " * min(len(before), _MAX_WIDTH), min(length, _MAX_WIDTH)
+    end = min(place.end_column if place.end_line == place.line else len(line) + 1, start + _MAX_WIDTH)
+    before = len(_visible(line[start : place.column - 1])) + (1 if start else 0)
+    return " " * before, max(1, len(_visible(line[place.column - 1 : end - 1])))
 
 
 def _visible(line: str) -> str:
-    """The line with tabs as four columns and what a terminal would obey made harmless."""
-    text = line.replace("\t", "    ")
-    text = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
-    return text if len(text) <= _MAX_WIDTH else text[:_MAX_WIDTH] + "…"
+    """The line as it is shown, a tab as four columns."""
+    return _harmless(line.replace("\t", "    "))
+
+
+def _harmless(text: str) -> str:
+    """The text without what a terminal would obey."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
 
 
 def _painter(color: bool) -> Callable[[str, str], str]:

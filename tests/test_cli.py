@@ -1,0 +1,213 @@
+"""The command: exit statuses, streams and formats."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pdtopology import RULES, json_schema
+from pdtopology.cli import main
+
+GOOD = "model: {total_num_kv_heads: 8}\nprefill: {tensor_parallel_size: 4}\ndecode: {tensor_parallel_size: 4}\n"
+WARNED = GOOD.replace("size: 4}\n", "size: 8}\n", 1) + "connector: {mode: write}\n"
+BAD = GOOD + "connector: {mode: push}\n"
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in a folder with a good, a bad and a warned-of file."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("good.yaml", GOOD), ("bad.yaml", BAD), ("warned.yaml", WARNED)):
+        Path(name).write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["good.yaml"], 0),
+        (["warned.yaml"], 0),
+        (["warned.yaml", "--strict"], 1),
+        (["good.yaml", "--strict"], 0),
+        (["bad.yaml"], 1),
+        (["good.yaml", "bad.yaml"], 1),
+        (["missing.yaml"], 2),
+        (["bad.yaml", "missing.yaml"], 2),
+        (["."], 2),
+        (["good.yaml", "--set", "decode.tensor_parallel_size=8"], 1),
+        (["bad.yaml", "--set", "connector.mode=read"], 0),
+        (["good.yaml", "--set", "decode.tensor_parallel_size=8", "--set", "prefill.tensor_parallel_size=8"], 0),
+        (["good.yaml", "--set", "decode.tensor_parallel_size=null"], 1),
+    ],
+)
+def test_check_exits_with_what_it_found(arguments: list[str], status: int) -> None:
+    assert main(["check", *arguments]) == status
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["check"],
+        ["check", "good.yaml", "--format", "xml"],
+        ["check", "good.yaml", "--set", "decode"],
+        ["check", "good.yaml", "--set", "=4"],
+        ["check", "good.yaml", "--set", "decode..x=4"],
+        ["check", "good.yaml", "--set", "decode.port=[1"],
+        ["unknown"],
+        ["schema", "--dialect", "draft-04"],
+    ],
+)
+def test_wrong_usage_exits_with_2_and_says_so_on_standard_error(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    output, error = capsys.readouterr()
+    assert (caught.value.code, output, error.startswith("usage: pdtopology")) == (2, "", True)
+
+
+def report(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """The object that `check --format json` prints."""
+    main(["check", "--format", "json", *arguments])
+    output, error = capsys.readouterr()
+    assert error == ""
+    return json.loads(output)
+
+
+def test_json_is_one_object_of_the_pinned_shape(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("pd.yaml").write_text(GOOD.replace("size: 4}\n", "size: 8}\n", 1).replace("heads: 8", "heads: 16"))
+    assert report(capsys, "pd.yaml", "good.yaml") == {
+        "files": ["pd.yaml", "good.yaml"],
+        "summary": {"errors": 1, "warnings": 0, "undetermined": 0},
+        "diagnostics": [
+            {
+                "code": "moriio-read-kv-heads-replicated",
+                "severity": "error",
+                "path": "decode.tensor_parallel_size",
+                "message": "prefill TP 8 and decode TP 4 must be equal, or both at least the 16 KV heads",
+                "hint": "decode.tensor_parallel_size: 8, or prefill.tensor_parallel_size: 4",
+                "file": "pd.yaml",
+                "line": 3,
+                "column": 32,
+                "end_line": 3,
+                "end_column": 33,
+                "related": [
+                    {
+                        "path": "prefill.tensor_parallel_size",
+                        "value": 8,
+                        "file": "pd.yaml",
+                        "line": 2,
+                        "column": 33,
+                    },
+                    {"path": "model.total_num_kv_heads", "value": 16, "file": "pd.yaml", "line": 1, "column": 29},
+                ],
+            }
+        ],
+    }
+
+
+def test_json_tells_a_value_put_over_the_file_without_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    [finding] = report(capsys, "good.yaml", "--set", "decode.port=0")["diagnostics"]
+    assert (finding["file"], finding["line"]) == ("--set decode.port=0", None)
+
+
+def test_text_ends_with_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["check", "good.yaml", "bad.yaml", "warned.yaml"])
+    output = capsys.readouterr().out
+    assert output.endswith("3 files: 1 error, 1 warning\n")
+
+
+def test_a_good_file_is_said_to_be_valid(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["check", "good.yaml"])
+    assert capsys.readouterr() == ("good.yaml: valid\n", "")
+
+
+def test_standard_input_is_checked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
+    assert main(["check", "-"]) == 1
+    assert "<stdin>:4:19" in capsys.readouterr().out
+
+
+def test_output_to_a_pipe_has_no_color(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["check", "bad.yaml"])
+    assert "\033" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("variable", "colored"), [("", True), ("1", False)])
+def test_a_terminal_has_color_unless_no_color_is_set(
+    variable: str, *, colored: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NO_COLOR", variable)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    main(["check", "bad.yaml"])
+    assert ("\033[31m" in capsys.readouterr().out) is colored
+
+
+def test_explain_lists_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [rule.code for rule in RULES]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule.code for rule in RULES])
+def test_explain_tells_the_whole_story(rule: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", rule.code]) == 0
+    output = capsys.readouterr().out
+    assert all(text in output for text in (rule.code, rule.title, rule.why, rule.fix, str(rule.source)))
+
+
+def test_explain_of_an_unknown_code_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "tp-not-divisable"]) == 2
+    assert capsys.readouterr().err == "pdtopology: no rule tp-not-divisable; did you mean tp-not-divisible?\n"
+
+
+def test_explain_of_a_code_like_no_other_tells_how_to_list_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "zzz"]) == 2
+    assert capsys.readouterr().err == "pdtopology: no rule zzz; `pdtopology explain` lists all\n"
+
+
+@pytest.mark.parametrize("dialect", ["2020-12", "draft-07"])
+def test_schema_prints_the_schema(dialect: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "--dialect", dialect]) == 0
+    assert json.loads(capsys.readouterr().out) == json_schema(dialect)
+
+
+def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own."""
+    command = [sys.executable, "-m", "pdtopology", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    from importlib.metadata import version
+
+    assert run("--version").stdout == f"pdtopology {version('pdtopology')}\n"
+
+
+def test_a_key_that_no_terminal_shows_is_escaped() -> None:
+    Path("odd.json").write_text('{"\\ud83d\\ude00": 1, "model": {"is_mla": true}, "prefill": {}, "decode": {}}')
+    process = run("check", "odd.json", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (process.returncode, process.stderr) == (1, "")
+    assert "unknown key \\U0001f600" in process.stdout
+
+
+def test_a_reader_that_has_read_enough_is_no_traceback() -> None:
+    Path("many.yaml").write_text(BAD + ("---\n" + BAD) * 2000)
+    command = f"'{sys.executable}' -m pdtopology check many.yaml | head -n 1"
+    process = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (process.stdout.startswith("error[literal_error]"), process.stderr) == (True, "")
+
+
+def test_checking_a_good_file_imports_nothing_that_only_mistakes_need() -> None:
+    code = (
+        "import sys; from pdtopology.cli import main; main(['check', 'good.yaml']);"
+        "print([m for m in sys.modules if m in ('pydantic_settings', 'difflib', 'pdtopology.findings', 'tomllib')])"
+    )
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert process.stdout == "good.yaml: valid\n[]\n"

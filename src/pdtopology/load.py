@@ -25,18 +25,26 @@ class Text:
         self.content = content
         self.format = file_format
 
+    def documents(self) -> list[Any]:
+        """What it holds, in any format one empty document where it is blank. Raises `Fault`."""
+        return [None] if self._is_blank else self.format.read(self.content)
+
     @cached_property
     def places(self) -> list[Places]:
-        """Where each value of each document stands.
+        """Where each value of each document stands; nothing where all is empty.
 
         Worked out when something is wrong, so that a good file pays nothing.
         """
-        return self.format.locate(self.content)
+        return [] if self._is_blank else self.format.locate(self.content)
 
     @cached_property
     def line_starts(self) -> list[int]:
         """The offset of each line's first character."""
         return [0, *(index + 1 for index, end in enumerate(self.content) if end == "\n")]
+
+    @property
+    def _is_blank(self) -> bool:
+        return not self.content.strip()
 
 
 class Document(NamedTuple):
@@ -85,7 +93,7 @@ def read_cases(source: Source | Mapping[str, Any], overrides: Mapping[str, Any])
         return [Case(_with_overrides(source, changes), None, changes)]
     text = _read_text(source)
     try:
-        values = text.format.read(text.content) if text.content.strip() else [None]
+        values = text.documents()
     except Fault as fault:
         raise SourceFault(fault, text.name, text) from None
     return [
@@ -95,11 +103,12 @@ def read_cases(source: Source | Mapping[str, Any], overrides: Mapping[str, Any])
 
 def read_case(source: Source, overrides: Mapping[str, Any]) -> Case:
     """The one document of a source, as `read_cases`. Raises `SourceFault`, also where there are several."""
-    cases = read_cases(source, overrides)
-    if len(cases) != 1:
-        fault = Fault("syntax-error", f"holds {len(cases)} documents, where one topology is wanted")
-        raise SourceFault(fault, _name_of(source))
-    return cases[0]
+    case, *others = read_cases(source, overrides)
+    if others:
+        assert case.document
+        fault = Fault("syntax-error", f"holds {len(others) + 1} documents, where one topology is wanted")
+        raise SourceFault(fault, case.document.text.name)
+    return case
 
 
 def _read_text(source: Source) -> Text:
@@ -107,11 +116,7 @@ def _read_text(source: Source) -> Text:
         return Text("<text>", source, format_of(""))
     name = _name_of(source)
     try:
-        if source == "-":
-            content = sys.stdin.buffer.read(MAX_BYTES + 1)
-        else:
-            with open(source, "rb") as file:
-                content = file.read(MAX_BYTES + 1)
+        content = _read_bytes(source)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceFault(Fault("unreadable-file", f"cannot be read: {reason}"), name) from None
@@ -119,6 +124,15 @@ def _read_text(source: Source) -> Text:
         return Text(name, _decoded(content), format_of(name))
     except Fault as fault:
         raise SourceFault(fault, name) from None
+
+
+def _read_bytes(source: Source) -> bytes:
+    if source == "-":
+        if sys.stdin is None:  # as after `<&-`
+            raise OSError("standard input is closed")
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    with open(source, "rb") as file:
+        return file.read(MAX_BYTES + 1)
 
 
 def _name_of(source: Source) -> str:
@@ -146,10 +160,10 @@ def _decoded(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         encoding = "UTF-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "not UTF-8"
         raise Fault(
             "unreadable-file",
-            f"is {encoding}: byte 0x{content[error.start]:02x} in line {line}",
+            f"is {encoding}: byte 0x{error.object[error.start]:02x} in line {line}",
             "save it as UTF-8",
         ) from None

@@ -218,7 +218,7 @@ class PDTopology(Deployment):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        from pdtopology.rule_schema import rule_clauses
+        from pdtopology.schema.clauses import rule_clauses
 
         schema = handler(core_schema)
         handler.resolve_ref_schema(schema)["allOf"] = rule_clauses()

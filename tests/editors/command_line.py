@@ -7,15 +7,18 @@ import re
 import subprocess
 import sysconfig
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from .engine import Document, Engine, Finding
 from .writers import as_json, as_toml
 
-_STYLE_WARNINGS = ("key-empty", "dotted-keys-out-of-order", "tables-out-of-order")
+Finished: TypeAlias = subprocess.CompletedProcess[str]
+
+_TOMBI_STYLE = ("key-empty", "dotted-keys-out-of-order", "tables-out-of-order")
+"""Codes of tombi's warnings about the writing of TOML, whatever the schema."""
 
 
 class CommandLine(Engine):
@@ -35,23 +38,22 @@ class CommandLine(Engine):
         """What is put between the command and the names of the files."""
 
     @abstractmethod
-    def findings(self, output: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Finding]]:
-        """Each finding in the output, with the name of its file; the texts are those of the files."""
+    def findings(self, finished: Finished) -> Iterator[tuple[str, Finding]]:
+        """Each finding of a run, with the name of its file."""
 
     def diagnose_all(self, documents: Sequence[Document]) -> list[list[Finding]]:
-        texts = {f"{index}{self.suffix}": type(self).write(document) for index, document in enumerate(documents)}
-        for name, text in texts.items():
-            (self._directory / name).write_text(text, encoding="utf-8")
+        found: dict[str, list[Finding]] = {f"{index}{self.suffix}": [] for index in range(len(documents))}
+        for name, document in zip(found, documents, strict=True):
+            (self._directory / name).write_text(type(self).write(document), encoding="utf-8")
         executable = Path(sysconfig.get_path("scripts")) / self.command
         finished = subprocess.run(
-            [executable, *self.arguments(), *texts],
+            [executable, *self.arguments(), *found],
             cwd=self._directory,
             capture_output=True,
             encoding="utf-8",
             check=False,
         )
-        found: dict[str, list[Finding]] = {name: [] for name in texts}
-        for name, finding in self.findings(finished.stdout + finished.stderr, texts):
+        for name, finding in self.findings(finished):
             found[name].append(finding)
         if finished.returncode and not any(found.values()):
             raise RuntimeError(f"{self.command} failed: {finished.stdout}{finished.stderr}")
@@ -59,6 +61,16 @@ class CommandLine(Engine):
 
     def __exit__(self, *_: object) -> None:
         self._temporary.cleanup()
+
+    def _marked(self, name: str, start: tuple[int, int], end: tuple[int, int]) -> str:
+        """The part of a file between two places, each a line and a column counted from 1."""
+        text = (self._directory / name).read_text(encoding="utf-8")
+
+        def offset(line: int, column: int) -> int:
+            before = text.split("\n")[: line - 1]
+            return len("\n".join([*before, ""])) + column - 1
+
+        return text[offset(*start) : offset(*end)]
 
 
 class CheckJsonschema(CommandLine):
@@ -71,8 +83,8 @@ class CheckJsonschema(CommandLine):
     def arguments(self) -> list[str]:
         return ["--schemafile", str(self._schema), "--output-format", "json"]
 
-    def findings(self, output: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Finding]]:
-        for error in json.loads(output)["errors"]:
+    def findings(self, finished: Finished) -> Iterator[tuple[str, Finding]]:
+        for error in json.loads(finished.stdout)["errors"]:
             path = error["path"].removeprefix("$").removeprefix(".")
             yield error["filename"], Finding(path, error["message"])
 
@@ -90,18 +102,14 @@ class Tombi(CommandLine):
         (self._directory / "tombi.toml").write_text(as_toml(settings), encoding="utf-8")
 
     def arguments(self) -> list[str]:
-        return ["lint", "--offline", "--quiet", "--diagnostics-format=json", f"--diagnostics-file={self._report}"]
+        return ["lint", "--offline", "--quiet", "--diagnostics-format=json", "--diagnostics-file=/dev/stdout"]
 
-    def findings(self, output: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Finding]]:
-        for diagnostic in json.loads(self._report.read_text(encoding="utf-8")):
-            if diagnostic["code"] not in _STYLE_WARNINGS:
+    def findings(self, finished: Finished) -> Iterator[tuple[str, Finding]]:
+        for diagnostic in json.loads(finished.stdout):
+            if diagnostic["code"] not in _TOMBI_STYLE:
                 name, marked = diagnostic["path"], diagnostic["range"]
                 start, end = ((place["line"], place["column"]) for place in (marked["start"], marked["end"]))
-                yield name, Finding(_between(texts[name], start, end), diagnostic["message"])
-
-    @property
-    def _report(self) -> Path:
-        return self._directory / "report.json"
+                yield name, Finding(self._marked(name, start, end), diagnostic["message"])
 
 
 class Taplo(CommandLine):
@@ -114,13 +122,13 @@ class Taplo(CommandLine):
     def arguments(self) -> list[str]:
         return ["lint", "--no-auto-config", "--colors=never", f"--schema={self._schema.as_uri()}"]
 
-    def findings(self, output: str, texts: Mapping[str, str]) -> Iterator[tuple[str, Finding]]:
-        for report in _TAPLO_REPORT.finditer(output):
+    def findings(self, finished: Finished) -> Iterator[tuple[str, Finding]]:
+        for report in _TAPLO_REPORT.finditer(finished.stderr):
             name, start = Path(report["path"]).name, (int(report["line"]), int(report["column"]))
             # A mark over several lines runs down a margin that is two characters wide.
             margin = len(report["gutter"]) + (4 if report["corner"] else 2)
             end = (int(report["end_line"]), len(report["mark"]) - margin + 1)
-            yield name, Finding(_between(texts[name], start, end), report["message"])
+            yield name, Finding(self._marked(name, start, end), report["message"])
 
 
 _TAPLO_REPORT = re.compile(
@@ -134,9 +142,3 @@ _TAPLO_REPORT = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 """A report of taplo: the message, the place, the lines it is about, and carets under the last of them."""
-
-
-def _between(text: str, start: tuple[int, int], end: tuple[int, int]) -> str:
-    """The part of the text between two places, each a line and a column counted from 1."""
-    lines = text.splitlines(keepends=True)[start[0] - 1 : end[0]]
-    after = end[1] - 1 if len(lines) == end[0] - start[0] + 1 else None

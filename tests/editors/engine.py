@@ -10,8 +10,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 Document: TypeAlias = Mapping[str, Any]
 
-CURSOR = "|"
-
 
 class Finding(NamedTuple):
     """One thing an engine says against a document."""
@@ -19,15 +17,6 @@ class Finding(NamedTuple):
     path_or_text: str
     """The text underlined, by an engine that underlines; else the dotted path, empty for the whole document."""
     message: str
-
-
-class Completion(NamedTuple):
-    """One of the things an editor offers at the cursor."""
-
-    label: str
-    documentation: str
-    """What is told of it: beside the label, then below it."""
-    insert_text: str
 
 
 class Engine(AbstractContextManager["Engine"]):
@@ -51,15 +40,3 @@ class Engine(AbstractContextManager["Engine"]):
 
     def __exit__(self, *_: object) -> None:
         """Stop what was started; most engines start nothing that stays."""
-
-
-class Editor(Engine):
-    """An engine that also helps where the cursor is: at the one `|` of a text."""
-
-    @abstractmethod
-    def complete(self, text: str) -> list[Completion]:
-        """What it offers at the cursor, in its own order."""
-
-    @abstractmethod
-    def hover(self, text: str) -> str:
-        """What it shows, as Markdown, of the thing at the cursor; empty where it shows nothing."""

@@ -6,12 +6,23 @@ import json
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from .engine import CURSOR, Completion, Document, Editor, Engine, Finding
+from .engine import Document, Engine, Finding
 from .writers import as_json, as_yaml
 
 HERE = Path(__file__).parent
+
+CURSOR = "|"
+
+
+class Completion(NamedTuple):
+    """One of the things an editor offers at the cursor."""
+
+    label: str
+    documentation: str
+    """What is told of it: beside the label, then below it."""
+    insert_text: str
 
 
 class NodeEngine(Engine):
@@ -21,7 +32,7 @@ class NodeEngine(Engine):
     write: ClassVar[Callable[[Document], str]]
 
     def __init__(self, schema: Path) -> None:
-        command = ["node", HERE / self.driver, schema]
+        command = ["node", str(HERE / self.driver), str(schema)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
     def diagnose_all(self, documents: Sequence[Document]) -> list[list[Finding]]:
@@ -43,13 +54,15 @@ class NodeEngine(Engine):
         return json.loads(answer)
 
 
-class NodeEditor(NodeEngine, Editor):
-    """A driver of a language service."""
+class Editor(NodeEngine):
+    """A driver of a language service, which also helps where the cursor is: at the one `|` of a text."""
 
     def complete(self, text: str) -> list[Completion]:
+        """What it offers at the cursor, in its own order."""
         return [Completion(**item) for item in self._ask_at_cursor("complete", text)]
 
     def hover(self, text: str) -> str:
+        """What it shows, as Markdown, of the thing at the cursor; empty where it shows nothing."""
         shown: str = self._ask_at_cursor("hover", text)
         return shown
 
@@ -59,14 +72,14 @@ class NodeEditor(NodeEngine, Editor):
         return self._ask(operation, before=before, after=after)
 
 
-class VSCodeJson(NodeEditor):
+class VSCodeJson(Editor):
     """The JSON service of VS Code and its kin."""
 
     driver = "vscode_json.mjs"
     write = as_json
 
 
-class YamlLanguageServer(NodeEditor):
+class YamlLanguageServer(Editor):
     """The YAML server of VS Code, Neovim, Helix, Zed and others."""
 
     driver = "yaml_language_server.mjs"

@@ -32,7 +32,7 @@ class _YamlDumper(yaml.SafeDumper):
     PyYAML writes YAML 1.1, where `1e3` and `0o7` are strings; editors read YAML 1.2, where they are numbers.
     """
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, _data: Any) -> bool:
         return True
 
 

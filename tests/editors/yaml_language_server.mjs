@@ -17,7 +17,7 @@ const settings = {
 };
 
 const server = spawn(process.execPath, [SERVER, '--stdio'], { stdio: ['pipe', 'pipe', 'inherit'] });
-server.once('exit', (code) => process.exit(code || 1));
+server.once('exit', (code) => process.exit(code ?? 1));
 const connection = rpc.createMessageConnection(
   new rpc.StreamMessageReader(server.stdout),
   new rpc.StreamMessageWriter(server.stdin),
@@ -91,4 +91,5 @@ await serve({
     return hover(await ask('textDocument/hover', place));
   },
 });
-process.exit(0);
+await connection.sendRequest('shutdown');
+await connection.sendNotification('exit');

@@ -24,6 +24,8 @@ class Key:
     """The value that an absent key has; None where absence means unknown, which silences a rule."""
     maximum: int | None = None
     """The largest value the document allows, for a size; what JSON Schema needs to be exact."""
+    common: tuple[int, ...] = ()
+    """The sizes that people write, which editors name and offer."""
 
     @property
     def parts(self) -> tuple[str, ...]:

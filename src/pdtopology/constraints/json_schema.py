@@ -11,9 +11,11 @@ all the same, over sizes that are bounded:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
 from pdtopology.constraints.expressions import (
     AllOf,
@@ -33,28 +35,44 @@ from pdtopology.releases import NEWEST, UNTAGGED_PATTERN, Release, before_patter
 
 JsonSchema: TypeAlias = dict[str, Any]
 Pairs: TypeAlias = frozenset[frozenset[Key]]
+Sizes: TypeAlias = Mapping[Key, int]
+
+ALL: JsonSchema = {}
+"""The schema that every document matches."""
+NONE: JsonSchema = {"not": {}}
+"""The schema that no document matches."""
 
 
 class InexactError(Exception):
     """A constraint that JSON Schema could not express exactly; raised when the schema is built."""
 
 
-def compile_to_json_schema(constraint: Constraint, related: Pairs = frozenset()) -> JsonSchema:
+class Definitions:
+    """Schemas said once in a file and referred to; what a model's own schema cannot have, since it may be nested."""
+
+    def __init__(self) -> None:
+        self.schemas: dict[str, JsonSchema] = {}
+        self._names: dict[str, str] = {}
+
+    def share(self, schema: JsonSchema, name: str) -> JsonSchema:
+        """A reference to the schema; to an equal one if there is any, else under this name."""
+        name = self._names.setdefault(json.dumps(schema), name)
+        self.schemas.setdefault(name, schema)
+        return {"$ref": f"#/$defs/{name}"}
+
+
+def compile_to_json_schema(
+    constraint: Constraint,
+    related: Pairs = frozenset(),
+    known: Sizes = MappingProxyType({}),
+    definitions: Definitions | None = None,
+) -> JsonSchema:
     """A schema that a document matches if and only if it breaks the constraint.
 
-    `related` are pairs of sizes of which one is a multiple of the other wherever this verdict counts.
-    Raises `InexactError`.
+    `related` are pairs of sizes of which one is a multiple of the other wherever this verdict counts. `known` sizes
+    take the place of what the document says at their keys. Raises `InexactError`.
     """
-    typed = [
-        at(key, {"type": "integer"}, absent=key.default is not None)
-        for key in constraint.keys
-        if key.maximum is not None and (key.default is not None or key in constraint.needed_keys)
-    ]
-    present = [
-        at(key, {"not": {"type": "null"}}, absent=False) for key in constraint.needed_keys if key.maximum is None
-    ]
-    when = [] if constraint.when == AllOf(()) else [_schema(constraint.when, related)]
-    return {"allOf": [*typed, *present, *when, {"not": _schema(constraint.require, related)}]}
+    return _Compiler(related, known, definitions).broken(constraint)
 
 
 def at(key: Key, schema: JsonSchema, *, absent: bool) -> JsonSchema:
@@ -66,30 +84,119 @@ def at(key: Key, schema: JsonSchema, *, absent: bool) -> JsonSchema:
     return schema
 
 
-def _schema(expression: Expression, related: Pairs) -> JsonSchema:
-    match expression:
-        case AllOf(()):
-            return {}
-        case AllOf(parts):
-            return {"allOf": [_schema(part, related) for part in parts]}
-        case AnyOf(parts):
-            return {"anyOf": [_schema(part, related) for part in parts]}
-        case Not(part):
-            return {"not": _schema(part, related)}
-        case Is(key, values):
-            return at(key, _one_of(values), absent=key.default in values)
-        case IsSet(key):
-            return at(key, {"not": {"type": "null"}}, absent=False)
-        case Before(key, release):
-            return _before(key, release)
-        case Divides(divisor, dividend):
-            return _divides(divisor, dividend)
-        case Same(left, right):
-            _require_related(expression, related)
-            return {"allOf": [_at_least(left, right), _at_least(right, left)]}
-        case _:
-            _require_related(expression, related)
-            return _at_least(expression.left, expression.right)
+class _Compiler(NamedTuple):
+    related: Pairs
+    known: Sizes
+    definitions: Definitions | None
+
+    def broken(self, constraint: Constraint) -> JsonSchema:
+        broken = _opposite(self.schema(constraint.require))
+        when = NONE if broken == NONE else self.schema(constraint.when)
+        if when == NONE:
+            return NONE
+        typed = [
+            at(key, {"type": "integer"}, absent=key.default is not None)
+            for key in constraint.keys
+            if key.maximum is not None
+            and key not in self.known
+            and (key.default is not None or key in constraint.needed_keys)
+        ]
+        present = [
+            at(key, {"not": {"type": "null"}}, absent=False) for key in constraint.needed_keys if key.maximum is None
+        ]
+        return _every([*typed, *present, when, broken])
+
+    def schema(self, expression: Expression) -> JsonSchema:
+        match expression:
+            case AllOf(parts):
+                return _every([self.schema(part) for part in parts])
+            case AnyOf(parts):
+                return _any([self.schema(part) for part in parts])
+            case Not(part):
+                return _opposite(self.schema(part))
+            case Is(key, values):
+                return at(key, _one_of(values), absent=key.default in values)
+            case IsSet(key):
+                return at(key, {"not": {"type": "null"}}, absent=False)
+            case Before(key, release):
+                return _before(key, release)
+            case Divides(divisor, dividend):
+                return self.divides(divisor, dividend)
+            case Same(left, right):
+                return _every([self.at_least(left, right), self.at_least(right, left)])
+            case _:
+                return self.at_least(expression.left, expression.right)
+
+    def divides(self, divisor: Key, dividend: Key) -> JsonSchema:
+        by, into = self.known.get(divisor), self.known.get(dividend)
+        if by is not None and into is not None:
+            return ALL if into % by == 0 else NONE
+        if by is not None:
+            return self.is_multiple(dividend, by)
+        if into is not None:
+            divisors = [size for size in range(1, into + 1) if into % size == 0]
+            return at(divisor, {"enum": divisors}, absent=divisor.default in divisors)
+        bound = _maximum(divisor)
+        clauses = []
+        if dividend.maximum is not None and dividend.maximum < bound:
+            bound = dividend.maximum
+            clauses.append(_opposite(self.reaches(divisor, bound + 1)))
+        clauses += [
+            {"if": self.is_multiple(divisor, power), "then": self.is_multiple(dividend, power)}
+            for power in _prime_powers(bound)
+        ]
+        return {"allOf": clauses}
+
+    def at_least(self, left: Key, right: Key) -> JsonSchema:
+        high, low = self.known.get(left), self.known.get(right)
+        if high is not None and low is not None:
+            return ALL if high >= low else NONE
+        if high is not None:
+            return _opposite(self.reaches(right, high + 1))
+        if low is not None:
+            return self.reaches(left, low)
+        if frozenset((left, right)) not in self.related:
+            raise InexactError(
+                f"the order of {left.path} and {right.path} is exact only after a rule "
+                "that makes one a multiple of the other"
+            )
+        powers = [1 << exponent for exponent in range(1, _maximum(right).bit_length())]
+        return {"allOf": [{"if": self.reaches(right, power), "then": self.reaches(left, power)} for power in powers]}
+
+    def is_multiple(self, key: Key, of: int) -> JsonSchema:
+        """An absent key counts by its default, or not at all."""
+        absent = isinstance(key.default, int) and key.default % of == 0
+        return self.shared(at(key, {"multipleOf": of}, absent=absent), f"{key.name}_x{of}") if of > 1 else ALL
+
+    def reaches(self, key: Key, size: int) -> JsonSchema:
+        absent = isinstance(key.default, int) and key.default >= size
+        return self.shared(at(key, {"minimum": size}, absent=absent), f"{key.name}_from_{size}")
+
+    def shared(self, schema: JsonSchema, name: str) -> JsonSchema:
+        return self.definitions.share(schema, name) if self.definitions else schema
+
+
+def _every(schemas: list[JsonSchema]) -> JsonSchema:
+    """The schema of the documents that match all of these."""
+    told = [schema for schema in schemas if schema != ALL]
+    if NONE in told:
+        return NONE
+    return told[0] if len(told) == 1 else {"allOf": told} if told else ALL
+
+
+def _any(schemas: list[JsonSchema]) -> JsonSchema:
+    """The schema of the documents that match one of these."""
+    told = [schema for schema in schemas if schema != NONE]
+    if ALL in told:
+        return ALL
+    return told[0] if len(told) == 1 else {"anyOf": told} if told else NONE
+
+
+def _opposite(schema: JsonSchema) -> JsonSchema:
+    """The schema of the documents that do not match this one."""
+    if schema in (ALL, NONE):
+        return NONE if schema == ALL else ALL
+    return {"not": schema}
 
 
 def _before(key: Key, release: Release) -> JsonSchema:
@@ -108,59 +215,10 @@ def _one_of(values: tuple[str | int | bool, ...]) -> JsonSchema:
     return {"const": values[0]} if len(values) == 1 else {"enum": list(values)}
 
 
-def _divides(divisor: Key, dividend: Key) -> JsonSchema:
-    bound = _maximum(divisor)
-    clauses = []
-    if dividend.maximum is not None and dividend.maximum < bound:
-        bound = dividend.maximum
-        clauses.append({"not": at(divisor, {"minimum": bound + 1}, absent=_reaches(divisor, bound + 1))})
-    for power in _prime_powers(bound):
-        multiple = {"multipleOf": power}
-        clauses.append(
-            {
-                "if": at(divisor, multiple, absent=_is_multiple(divisor, power)),
-                "then": at(dividend, multiple, absent=_is_multiple(dividend, power)),
-            }
-        )
-    return {"allOf": clauses}
-
-
-def _at_least(left: Key, right: Key) -> JsonSchema:
-    clauses = []
-    power = 2
-    while power <= _maximum(right):
-        reaches = {"minimum": power}
-        clauses.append(
-            {
-                "if": at(right, reaches, absent=_reaches(right, power)),
-                "then": at(left, reaches, absent=_reaches(left, power)),
-            }
-        )
-        power *= 2
-    return {"allOf": clauses}
-
-
-def _require_related(order: Same | AtLeast, related: Pairs) -> None:
-    if frozenset((order.left, order.right)) not in related:
-        raise InexactError(
-            f"the order of {order.left.path} and {order.right.path} is exact only after a rule "
-            "that makes one a multiple of the other"
-        )
-
-
 def _maximum(key: Key) -> int:
     if key.maximum is None:
         raise InexactError(f"{key.path} has no maximum, so nothing can be compared with it exactly")
     return key.maximum
-
-
-def _is_multiple(key: Key, power: int) -> bool:
-    """Whether an absent key counts as a multiple: its default decides."""
-    return isinstance(key.default, int) and key.default % power == 0
-
-
-def _reaches(key: Key, size: int) -> bool:
-    return isinstance(key.default, int) and key.default >= size
 
 
 @lru_cache

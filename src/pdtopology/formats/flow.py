@@ -3,50 +3,114 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
+from typing import Any
 
-from pdtopology.formats.place import Path, Place, Places, Span
+from pdtopology.formats.place import (
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MAX_VALUES,
+    Path,
+    Place,
+    Places,
+    Span,
+    duplicate_key,
+    too_deep,
+    too_many_digits,
+    too_many_values,
+)
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+_QUOTED = r"""(?:"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\n]*')"""
 _TEXT = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}' r"|'''.*?'{3,5}" r'|"(?:[^"\\\n]|\\.)*"' r"|'[^'\n]*'",
+    r'"""[^"\\]*(?:(?:\\.|""?(?!"))[^"\\]*)*"{3,5}' r"|'''.*?'{3,5}|" + _QUOTED,
     re.DOTALL,
 )
 _BARE = re.compile(r"[^,\]}\n#]*[^,\]}\n#\s]")
 _BARE_KEY = re.compile(r"[^\s.=\]]+")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
-_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
+
+_LONG_NUMBER = rf"(?<![\w.+-])[-+\d][\w.+-]{{{MAX_DIGITS},}}"
+_KEY_PART = rf"(?:[\w-]+|{_QUOTED})"
+_DEEP_KEY = rf"(?<![\w.-]){_KEY_PART}(?:[ \t]*\.[ \t]*{_KEY_PART}){{{MAX_DEPTH},}}"
+
+
+def find_bare(pattern: str, text: str) -> Span | None:
+    """Where a pattern first matches outside of quotes and comments."""
+    for found in re.finditer(rf"({pattern})|{_TEXT.pattern}|#[^\n]*", text, re.DOTALL):
+        if found[1]:
+            return Span(*found.span())
+    return None
+
+
+def require_short_tokens(text: str) -> None:
+    """Refuse the numbers and the dotted keys that take parsers long. Raises `Fault`."""
+    # Both are quick to rule out.
+    longest_word = max(map(len, text.split()), default=0)
+    if longest_word > MAX_DIGITS and (number := find_bare(_LONG_NUMBER, text)):
+        raise too_many_digits(number)
+    if text.count(".") >= MAX_DEPTH and (key := find_bare(_DEEP_KEY, text)):
+        raise too_deep(key)
+
+
+def require_depth(path: Path, span: Span) -> None:
+    """Refuse a path that is longer than any topology needs. Raises `Fault`."""
+    if len(path) > MAX_DEPTH:
+        raise too_deep(span)
+
+
+def require_modest(document: Any) -> None:
+    """Refuse more values than a topology needs by `Fault`, and more levels by `RecursionError`, as parsers do."""
+    level, count = [document], 1
+    for _ in range(MAX_DEPTH + 1):
+        level = [inner for value in level for inner in _inner(value)]
+        count += len(level)
+        if count > MAX_VALUES:
+            raise too_many_values()
+        if not level:
+            return
+    raise RecursionError
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 class FlowScanner:
     """Walks bracketed values and records where each stands.
 
-    A path met again is kept where it stood first and noted in `repeated`.
+    Raises `Fault` for a key that stands twice and for nesting that is too deep, `ValueError` where the text ends
+    too early.
     """
 
-    def __init__(self, text: str, separator: str) -> None:
+    def __init__(self, text: str, separator: str, unquoted: Callable[[str], str]) -> None:
         self.text = text
         self.position = 0
         self.places: Places = {}
-        self.repeated: list[tuple[str, Span, Span]] = []
         self._separator = separator
+        self._unquoted = unquoted
 
     def value(self, path: Path, key: Span | None = None) -> None:
         """Record the value that starts here, and all inside it."""
         self.blank()
         start = self.position
-        if self.peek("{"):
+        require_depth(path, Span(start, start + 1))
+        if self.skip("{"):
             self._members(path)
-        elif self.peek("["):
+        elif self.skip("["):
             self._items(path)
-        elif (found := _TEXT.match(self.text, start)) or (found := _BARE.match(self.text, start)):
+        elif found := _TEXT.match(self.text, start) or _BARE.match(self.text, start):
             self.position = found.end()
-        self.record(path, Place(key, Span(start, self.position)))
+        else:
+            raise ValueError(f"no value at {start}")
+        self.places[path] = Place(key, Span(start, self.position))
 
     def key(self) -> tuple[str, Span]:
         """The quoted or bare key that starts here."""
         self.blank()
         if found := _TEXT.match(self.text, self.position):
-            name = _unquoted(found[0])
+            name = self._unquoted(found[0])
         elif found := _BARE_KEY.match(self.text, self.position):
             name = found[0]
         else:
@@ -63,21 +127,18 @@ class FlowScanner:
             self.blank()
         return parts
 
-    def record(self, path: Path, place: Place) -> None:
-        """Note a place, unless the path has one."""
-        known = self.places.setdefault(path, place)
-        if known is not place and known.key and place.key:
-            self.repeated.append((str(path[-1]), known.key, place.key))
-
     def member(self, path: Path) -> None:
         """Record one `key: value`, or `a.b = value` with the tables that it implies."""
         keys = self.dotted_key() if self._separator == "=" else [self.key()]
         self.blank()
         self.skip(self._separator)
-        inner = (*path, *(name for name, _ in keys))
-        self.value(inner, keys[-1][1])
-        for count, (_, span) in enumerate(keys[:-1], start=len(path) + 1):
-            self.places.setdefault(inner[:count], Place(span, Span(span.start, self.position)))
+        name, span = keys[-1]
+        inner = (*path, *(part for part, _ in keys))
+        if inner in self.places:
+            raise duplicate_key(name, span, self.places[inner].key)
+        self.value(inner, span)
+        for count, (_, part) in enumerate(keys[:-1], start=len(path) + 1):
+            self.places.setdefault(inner[:count], Place(part, Span(part.start, self.position)))
 
     def blank(self) -> None:
         """Go past white space and comments."""
@@ -85,19 +146,14 @@ class FlowScanner:
         assert found
         self.position = found.end()
 
-    def peek(self, mark: str) -> bool:
-        """Whether the text goes on with this."""
-        return self.text.startswith(mark, self.position)
-
     def skip(self, mark: str) -> bool:
         """Go past this, if the text goes on with it."""
-        found = self.peek(mark)
+        found = self.text.startswith(mark, self.position)
         if found:
             self.position += len(mark)
         return found
 
     def _members(self, path: Path) -> None:
-        self.skip("{")
         self.blank()
         while not self.skip("}"):
             self.member(path)
@@ -106,7 +162,6 @@ class FlowScanner:
             self.blank()
 
     def _items(self, path: Path) -> None:
-        self.skip("[")
         self.blank()
         index = 0
         while not self.skip("]"):
@@ -115,19 +170,3 @@ class FlowScanner:
             self.blank()
             self.skip(",")
             self.blank()
-
-
-def _unquoted(text: str) -> str:
-    inner = text[1:-1]
-    if text[0] == "'":
-        return inner
-
-    def character(found: re.Match[str]) -> str:
-        escape = found[1]
-        if escape[0] in "uU" and len(escape) > 1:
-            return chr(int(escape[1:], 16))
-        return _ESCAPES.get(escape, escape)
-
-    joined = _ESCAPE.sub(character, inner)
-    # JSON writes characters beyond U+FFFF as two surrogates.
-    return joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -5,32 +5,28 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from pdtopology.formats.flow import FlowScanner
-from pdtopology.formats.place import (
-    MAX_DIGITS,
-    Fault,
-    Places,
-    Span,
-    duplicate_key,
-    too_deep,
-    too_many_digits,
-)
+from pdtopology.formats.flow import FlowScanner, find_bare, require_modest, require_short_tokens
+from pdtopology.formats.place import Fault, Places, Span, too_deep
 
 
 def read(text: str) -> list[Any]:
     """The one document. Raises `Fault`."""
+    require_short_tokens(text)
     try:
-        return [_decode(text)]
+        document = _decode(text)
+        require_modest(document)
     except json.JSONDecodeError as error:
         message = error.msg[:1].lower() + error.msg[1:]
         raise Fault("syntax-error", f"not JSON: {message}", None, Span(error.pos, error.pos + 1)) from None
     except RecursionError:
+        locate(text)  # tells where
         raise too_deep() from None
+    return [document]
 
 
 def locate(text: str) -> list[Places]:
     """Where each value of the one document stands."""
-    scanner = FlowScanner(text, separator=":")
+    scanner = FlowScanner(text, ":", json.loads)
     scanner.value(())
     return [scanner.places]
 
@@ -44,20 +40,11 @@ def _decode(text: str) -> Any:
         has_repeated = has_repeated or len(members) != len(pairs)
         return members
 
-    document = json.loads(text, object_pairs_hook=mapping, parse_int=_integer, parse_constant=_constant)
+    def constant(name: str) -> NoReturn:
+        span = find_bare(rf"(?<!\w){name}", text)
+        raise Fault("syntax-error", f"not JSON: {name} is no JSON number", None, span)
+
+    document = json.loads(text, object_pairs_hook=mapping, parse_constant=constant)
     if has_repeated:
-        scanner = FlowScanner(text, separator=":")
-        scanner.value(())
-        key, earlier, span = scanner.repeated[0]
-        raise duplicate_key(key, span, earlier)
+        locate(text)  # tells which
     return document
-
-
-def _integer(digits: str) -> int:
-    if len(digits) > MAX_DIGITS:
-        raise too_many_digits(len(digits))
-    return int(digits)
-
-
-def _constant(name: str) -> NoReturn:
-    raise Fault("syntax-error", f"not JSON: {name} is no JSON number")

@@ -10,6 +10,7 @@ Path: TypeAlias = tuple[str | int, ...]
 MAX_DEPTH = 100
 MAX_VALUES = 200_000
 MAX_DIGITS = 100
+_MAX_SHOWN = 60
 
 
 class Span(NamedTuple):
@@ -52,9 +53,9 @@ class Fault(Exception):
         self.earlier = earlier
 
 
-def duplicate_key(key: str, span: Span | None, earlier: Span | None) -> Fault:
+def duplicate_key(key: str, span: Span, earlier: Span | None) -> Fault:
     """The same key twice in one mapping."""
-    return Fault("duplicate-key", f"the key {key} stands twice", "keep one of the two", span, earlier)
+    return Fault("duplicate-key", f"the key {one_line(key)} stands twice", "keep one of the two", span, earlier)
 
 
 def too_deep(span: Span | None = None) -> Fault:
@@ -62,6 +63,17 @@ def too_deep(span: Span | None = None) -> Fault:
     return Fault("input-too-large", f"nested deeper than {MAX_DEPTH} levels", None, span)
 
 
-def too_many_digits(digits: int, span: Span | None = None) -> Fault:
+def too_many_values(span: Span | None = None) -> Fault:
+    """More than any topology holds."""
+    return Fault("input-too-large", f"more than {MAX_VALUES:,} values", None, span)
+
+
+def too_many_digits(span: Span) -> Fault:
     """A number that no topology needs and that would take long to convert."""
-    return Fault("input-too-large", f"a number of {digits} characters", None, span)
+    return Fault("input-too-large", f"a number of {span.end - span.start:,} characters", None, span)
+
+
+def one_line(text: str) -> str:
+    """A key or tag as a message can hold it."""
+    short = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+    return short if short and short.isprintable() else repr(short)

@@ -5,84 +5,96 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
-from pdtopology.formats.flow import FlowScanner
-from pdtopology.formats.place import (
-    MAX_DIGITS,
-    Fault,
-    Path,
-    Place,
-    Places,
-    Span,
-    too_deep,
-    too_many_digits,
-)
+from pdtopology.formats.flow import FlowScanner, require_depth, require_modest, require_short_tokens
+from pdtopology.formats.place import Fault, Path, Place, Places, Span, duplicate_key, too_deep
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-_LONG_NUMBER = re.compile(rf"(?<![\w.\"'])[-+]?[0-9_xob]{{{MAX_DIGITS + 1},}}")
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _REPEATED = ("Cannot overwrite a value", "Cannot declare", "Duplicate inline table key")
 
 
 def read(text: str) -> list[Any]:
     """The one document. Raises `Fault`."""
+    require_short_tokens(text)
     try:
-        return [tomllib.loads(text)]
+        document = tomllib.loads(text)
+        require_modest(document)
     except tomllib.TOMLDecodeError as error:
         raise _fault(text, str(error)) from None
     except RecursionError:
+        locate(text)  # tells where
         raise too_deep() from None
-    except ValueError:  # int() refuses thousands of digits
-        found = _LONG_NUMBER.search(text)
-        span = Span(*found.span()) if found else None
-        raise too_many_digits(len(found[0]) if found else MAX_DIGITS + 1, span) from None
+    return [document]
 
 
 def locate(text: str) -> list[Places]:
     """Where each value of the one document stands."""
-    scanner = FlowScanner(text, separator="=")
-    table: Path = ()
-    items: Counter[Path] = Counter()
-    scanner.record((), Place(None, Span(0, len(text))))
-    scanner.blank()
-    while scanner.position < len(text):
-        if scanner.skip("["):
-            table = _header(scanner, items, is_array=scanner.skip("["))
-        else:
-            scanner.member(table)
-        scanner.blank()
+    scanner = _Scanner(text)
+    scanner.document()
     return [scanner.places]
 
 
-def _header(scanner: FlowScanner, items: Counter[Path], *, is_array: bool) -> Path:
-    """Record the tables that `[a.b]` or `[[a.b]]` opens; an array stands for its last item."""
-    path: Path = ()
-    keys = scanner.dotted_key()
-    for position, (name, span) in enumerate(keys, start=1):
-        path = (*path, name)
-        scanner.places.setdefault(path, Place(span, span))
-        if is_array and position == len(keys):
-            items[path] += 1
-        if items[path]:
-            path = (*path, items[path] - 1)
-            scanner.places.setdefault(path, Place(None, span))
-    scanner.skip("]]" if is_array else "]")
-    return path
+class _Scanner(FlowScanner):
+    """Walks tables as well; an array of tables stands for its last item in the headers that follow."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "=", lambda quoted: tomllib.loads(f"key = {quoted}")["key"])
+        self._tables: set[Path] = set()
+        self._lengths: Counter[Path] = Counter()
+
+    def document(self) -> None:
+        """Record all statements."""
+        table: Path = ()
+        self.places[()] = Place(None, Span(0, len(self.text)))
+        self.blank()
+        while self.position < len(self.text):
+            if self.skip("["):
+                table = self._header(is_array=self.skip("["))
+            else:
+                self.member(table)
+            self.blank()
+
+    def _header(self, *, is_array: bool) -> Path:
+        """Record the tables that `[a.b]` or `[[a.b]]` opens."""
+        *parents, (name, span) = self.dotted_key()
+        table: Path = ()
+        for parent, at in parents:
+            table = self._opened((*table, parent), at)
+        table = (*table, name)
+        if is_array:
+            self._lengths[table] += 1
+        elif table in self._tables:
+            raise duplicate_key(name, span, self.places[table].key)
+        self._tables.add(table)
+        self.skip("]]" if is_array else "]")
+        return self._opened(table, span)
+
+    def _opened(self, table: Path, span: Span) -> Path:
+        self.places.setdefault(table, Place(span, span))
+        if self._lengths[table]:
+            table = (*table, self._lengths[table] - 1)
+            self.places.setdefault(table, Place(None, span))
+        require_depth(table, span)
+        return table
 
 
 def _fault(text: str, message: str) -> Fault:
-    span = None
+    start = len(text)
     if found := _AT.search(message):
         message = message[: found.start()]
-        start = len(text)
         if found[1]:
             lines = text.split("\n")[: int(found[1]) - 1]
             start = sum(len(line) + 1 for line in lines) + int(found[2]) - 1
-        span = Span(start, start + 1)
-    code = "duplicate-key" if message.startswith(_REPEATED) else "syntax-error"
-    return Fault(code, f"not TOML: {message[:1].lower()}{message[1:]}", None, span)
+    code = "syntax-error"
+    if message.startswith(_REPEATED):
+        code = "duplicate-key"
+        with suppress(ValueError):
+            locate(text[:start])  # tells which, where it is the very same key
+    return Fault(code, f"not TOML: {message[:1].lower()}{message[1:]}", None, Span(start, start + 1))

@@ -1,0 +1,90 @@
+"""What editors offer: the sizes that leave nothing broken, the values of a key, and a whole file to begin with.
+
+Annotations only (`defaultSnippets`, as VS Code's and the YAML language server read them): no verdict depends on them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pdtopology.constraints import Key
+from pdtopology.constraints.json_schema import ALL, NONE, Definitions, JsonSchema, at, compile_to_json_schema
+from pdtopology.keys import DECODE_TP, PREFILL_TP
+from pdtopology.releases import KNOWN_RELEASES, release_name
+from pdtopology.rules import CLAUSES
+
+# vLLM CacheDType, vllm/config/cache.py in 0.33, without the formats of single platforms.
+KV_CACHE_DTYPES = ("auto", "bfloat16", "float16", "fp8", "fp8_e4m3", "fp8_e5m2", "fp8_ds_mla", "nvfp4", "int8")
+
+STARTER: dict[str, Any] = {
+    "model": {"name": "$1", "num_attention_heads": "^${2:64}", "total_num_kv_heads": "^${3:8}"},
+    "connector": {"kind": "moriio", "mode": "read"},
+    "prefill": {"tensor_parallel_size": "^${4:8}"},
+    "decode": {"tensor_parallel_size": "^${5:8}"},
+}
+"""A body with tab stops; `^` marks what is no text."""
+
+
+def size_completions(definitions: Definitions) -> list[JsonSchema]:
+    """For each role, the sizes that satisfy every rule beside each common size of the other role."""
+    return [
+        {
+            "if": at(other, {"minimum": size, "maximum": size}, absent=other.default == size),
+            "then": {"allOf": offers},
+        }
+        for key, other in ((PREFILL_TP, DECODE_TP), (DECODE_TP, PREFILL_TP))
+        for size in other.common
+        if (offers := _offers(key, other, size, definitions))
+    ]
+
+
+def value_completions() -> dict[str, dict[str, list[JsonSchema]]]:
+    """The snippets of single keys, by section and key."""
+    versions = [release_name(release) for release in reversed(KNOWN_RELEASES)]
+    dtypes = [_snippet(name) for name in KV_CACHE_DTYPES]
+    return {
+        "engine": {"version": [_snippet(version) for version in versions]},
+        "prefill": {"kv_cache_dtype": dtypes},
+        "decode": {"kv_cache_dtype": dtypes},
+    }
+
+
+def file_completion() -> JsonSchema:
+    """The snippet of an empty document."""
+    return {
+        "label": "P/D topology",
+        "description": "A model, a connector, and the prefill and decode roles",
+        "body": STARTER,
+    }
+
+
+def _offers(key: Key, other: Key, size: int, definitions: Definitions) -> list[JsonSchema]:
+    """A snippet for each size that may fit, under the condition that nothing is broken with it."""
+    offers = []
+    refused = [(clause, clause.refused) for clause in CLAUSES if clause.refused and key in clause.refused.keys]
+    for offered in key.common:
+        known = {key: offered, other: size}
+        broken = [
+            (clause.rule.code, schema)
+            for clause, constraint in refused
+            if (schema := compile_to_json_schema(constraint, known=known)) != NONE
+        ]
+        if any(schema == ALL for _, schema in broken):
+            continue
+        snippet = _snippet(offered, _ratio(offered, size, other.parts[0]))
+        offer = at(key, {"defaultSnippets": [snippet]}, absent=True)
+        conditions = [definitions.share(schema, f"{code}_{offered}_{size}") for code, schema in broken]
+        offers.append({"if": {"not": {"anyOf": conditions}}, "then": offer} if conditions else offer)
+    return offers
+
+
+def _ratio(offered: int, size: int, role: str) -> str:
+    """How the offered size relates to the other role's, in a few words."""
+    if offered == size:
+        return f"as {role}"
+    return f"{offered // size}x {role}" if offered > size else f"1/{size // offered} of {role}"
+
+
+def _snippet(value: Any, description: str | None = None) -> JsonSchema:
+    said = {"description": description} if description else {}
+    return {"label": str(value), **said, "body": value}

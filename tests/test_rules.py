@@ -14,7 +14,7 @@ import pytest
 from pydantic import ValidationError
 
 from pdtopology import RULES, PDTopology, check, json_schema
-from pdtopology.constraints import Key
+from pdtopology.keys import DECODE_TP
 from pdtopology.rule import Clause, Rule, Severity
 from pdtopology.rules import CLAUSES, RULE_BY_CODE, clauses_for
 from pdtopology.topology import Deployment
@@ -124,8 +124,7 @@ def test_a_clause_of_one_role_silences_none_of_the_other() -> None:
 
 def test_a_rule_of_one_role_is_of_its_keys() -> None:
     clause = Clause(RULE_BY_CODE["kv-heads-not-divisible"], "decode")
-    expected = Key("decode_tp", "decode.tensor_parallel_size", default=1, maximum=512)
     assert (clause.at, clause.message) == (
-        expected,
+        DECODE_TP,
         "decode TP {decode_tp} and {kv_heads} KV heads: one must be a multiple of the other",
     )

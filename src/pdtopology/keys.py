@@ -9,7 +9,7 @@ MAX_TENSOR_PARALLEL_SIZE = 512
 MAX_HEADS = 4096
 """Far above the most attention heads that any published model has."""
 
-OFFERED_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+OFFERED_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
 """The TP sizes that editors offer where they fit; others are as valid."""
 
 TP = Key(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from pdtopology.constraints import ALWAYS, Constraint, Expression, Key
@@ -89,34 +90,36 @@ class Rule(NamedTuple):
         return (Clause(self),)
 
 
-class Clause(NamedTuple):
+class Clause:
     """A rule at one place of the document: of one role, or of the pair."""
 
-    rule: Rule
-    role: str = ""
+    def __init__(self, rule: Rule, role: str = "") -> None:
+        self.rule = rule
+        self.role = role
+        self.name = f"{rule.code}-{role}" if role else rule.code
 
-    @property
+    @cached_property
     def at(self) -> Key:
         """Where it is reported."""
         return self.rule.at.for_role(self.role)
 
-    @property
+    @cached_property
     def see(self) -> tuple[Key, ...]:
         """The keys it disagrees with."""
         return tuple(key.for_role(self.role) for key in self.rule.see)
 
-    @property
+    @cached_property
     def message(self) -> str:
         """The message with `{name}` for the value of each key of this place."""
         names = {key.name: f"{{{key.for_role(self.role).name}}}" for key in self._stated.keys}
         return self.rule.message.format(role=self.role, **names)
 
-    @property
+    @cached_property
     def constraint(self) -> Constraint:
         """What must hold in whichever release still needs the rule."""
         return Constraint(for_role(self._stated.when, self.role), for_role(self._stated.require, self.role))
 
-    @property
+    @cached_property
     def refused(self) -> Constraint | None:
         """The constraint whose violation is an error, if any is."""
         if self.rule.severity is not Severity.ERROR:
@@ -125,7 +128,7 @@ class Clause(NamedTuple):
             return self.constraint
         return self.constraint.only_where(ENGINE_VERSION.before(self.rule.until))
 
-    @property
+    @cached_property
     def warned(self) -> Constraint | None:
         """The constraint whose violation is a warning.
 

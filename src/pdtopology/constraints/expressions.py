@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias, cast
+from functools import cached_property
+from typing import TypeAlias, cast
 
 from pdtopology.releases import Release
 
@@ -224,18 +225,19 @@ def for_role(expression: Expression, role: str) -> Expression:
             return AtLeast(expression.left.for_role(role), expression.right.for_role(role))
 
 
-class Constraint(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Constraint:
     """What a document must satisfy, and when; where a needed key is absent, nothing is demanded."""
 
     when: Expression
     require: Expression
 
-    @property
+    @cached_property
     def keys(self) -> tuple[Key, ...]:
         """Every key it reads, once, in order."""
         return tuple(dict.fromkeys((*keys(self.when), *keys(self.require))))
 
-    @property
+    @cached_property
     def needed_keys(self) -> tuple[Key, ...]:
         """The optional keys whose absence silences it."""
         return tuple(dict.fromkeys((*needed_keys(self.when), *needed_keys(self.require))))

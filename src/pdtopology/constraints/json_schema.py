@@ -37,6 +37,8 @@ JsonSchema: TypeAlias = dict[str, Any]
 Pairs: TypeAlias = frozenset[frozenset[Key]]
 Sizes: TypeAlias = Mapping[Key, int]
 
+_TIER = 8
+
 ALL: JsonSchema = {}
 """The schema that every document matches."""
 NONE: JsonSchema = {"not": {}}
@@ -54,11 +56,15 @@ class Definitions:
         self.schemas: dict[str, JsonSchema] = {}
         self._names: dict[str, str] = {}
 
-    def share(self, schema: JsonSchema, name: str) -> JsonSchema:
-        """A reference to the schema; to an equal one if there is any, else under this name."""
-        name = self._names.setdefault(json.dumps(schema), name)
+    def define(self, name: str, schema: JsonSchema) -> JsonSchema:
+        """A reference to the schema of this name, which is always the same one."""
         self.schemas.setdefault(name, schema)
         return {"$ref": f"#/$defs/{name}"}
+
+    def share(self, schema: JsonSchema) -> JsonSchema:
+        """A reference to a schema of no name, and to one place for all that are equal."""
+        name = self._names.setdefault(json.dumps(schema), f"shared_{len(self._names) + 1}")
+        return self.define(name, schema)
 
 
 def compile_to_json_schema(
@@ -95,7 +101,7 @@ class _Compiler(NamedTuple):
         if when == NONE:
             return NONE
         typed = [
-            at(key, {"type": "integer"}, absent=key.default is not None)
+            self.shared(at(key, {"type": "integer"}, absent=key.default is not None), f"{key.name}_integer")
             for key in constraint.keys
             if key.maximum is not None
             and key not in self.known
@@ -115,7 +121,8 @@ class _Compiler(NamedTuple):
             case Not(part):
                 return _opposite(self.schema(part))
             case Is(key, values):
-                return at(key, _one_of(values), absent=key.default in values)
+                name = f"{key.name}_{'_'.join(map(str, values))}".lower()
+                return self.shared(at(key, _one_of(values), absent=key.default in values), name)
             case IsSet(key):
                 return at(key, {"not": {"type": "null"}}, absent=False)
             case Before(key, release):
@@ -141,11 +148,20 @@ class _Compiler(NamedTuple):
         if dividend.maximum is not None and dividend.maximum < bound:
             bound = dividend.maximum
             clauses.append(_opposite(self.reaches(divisor, bound + 1)))
-        clauses += [
+        return {"allOf": [*clauses, *self.divides_by_powers(divisor, dividend, bound, 1)]}
+
+    def divides_by_powers(self, divisor: Key, dividend: Key, bound: int, above: int) -> list[JsonSchema]:
+        """A clause for each prime power; the large ones behind a condition, since few divisors reach them."""
+        tier = above * _TIER
+        clauses = [
             {"if": self.is_multiple(divisor, power), "then": self.is_multiple(dividend, power)}
             for power in _prime_powers(bound)
+            if above < power <= tier
         ]
-        return {"allOf": clauses}
+        if tier < bound:
+            larger = {"allOf": self.divides_by_powers(divisor, dividend, bound, tier)}
+            clauses.append({"if": self.reaches(divisor, tier + 1), "then": larger})
+        return clauses
 
     def at_least(self, left: Key, right: Key) -> JsonSchema:
         high, low = self.known.get(left), self.known.get(right)
@@ -173,7 +189,7 @@ class _Compiler(NamedTuple):
         return self.shared(at(key, {"minimum": size}, absent=absent), f"{key.name}_from_{size}")
 
     def shared(self, schema: JsonSchema, name: str) -> JsonSchema:
-        return self.definitions.share(schema, name) if self.definitions else schema
+        return self.definitions.define(name, schema) if self.definitions else schema
 
 
 def _every(schemas: list[JsonSchema]) -> JsonSchema:

@@ -116,8 +116,7 @@ def _syntax_fault(text: str, error: yaml.MarkedYAMLError) -> Fault:
 
 def _character_fault(text: str) -> Fault:
     found = re.search(_NOT_PRINTABLE, text)
-    if found is None:
-        return Fault("syntax-error", "not YAML: a character that YAML does not allow")
+    assert found  # these are what libyaml refuses
     code = f"U+{ord(found[0]):04X}"
     return Fault("syntax-error", f"not YAML: the character {code} is not allowed", None, Span(*found.span()))
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, Literal, TypeAlias
 
-from pdtopology.topology import PDTopology
+from pdtopology.constraints.json_schema import Definitions
+from pdtopology.schema.clauses import rule_clauses
+from pdtopology.schema.completions import file_completion, size_completions
+from pdtopology.schema.fields import document_fields
 
 Dialect: TypeAlias = Literal["2020-12", "draft-07"]
 
@@ -20,21 +23,24 @@ FILE_NAMES: dict[Dialect, str] = {
 
 
 def json_schema(dialect: Dialect = "2020-12") -> dict[str, Any]:
-    """A schema that rejects exactly the documents that `PDTopology` rejects.
+    """A schema that rejects exactly the documents that `PDTopology` rejects, with words and completions for editors.
 
     Raises `ValueError` for an unknown dialect.
     """
     if dialect not in DIALECTS:
         raise ValueError(f"unknown dialect {dialect!r}: one of {', '.join(DIALECTS)}")
-    schema = PDTopology.model_json_schema()
-    if dialect == "draft-07":
-        schema = _with_definitions(schema)
-    return {
+    definitions = Definitions()
+    clauses = [*rule_clauses(definitions), *size_completions(definitions)]
+    schema = {
         "$schema": DIALECTS[dialect],
         "$id": f"urn:pdtopology:{FILE_NAMES[dialect]}",
-        **schema,
         "title": "Prefill/decode topology",
+        **document_fields(),
+        "defaultSnippets": [file_completion()],
+        "allOf": clauses,
+        "$defs": definitions.schemas,
     }
+    return schema if dialect == "2020-12" else _with_definitions(schema)
 
 
 def dump(schema: dict[str, Any]) -> str:

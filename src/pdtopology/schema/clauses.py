@@ -7,6 +7,8 @@ Of the ways to fail, editors with `errorMessage` show that; the others print the
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from pdtopology.constraints import Constraint, Key
 from pdtopology.constraints.json_schema import NONE, Definitions, JsonSchema, at, compile_to_json_schema
@@ -21,20 +23,40 @@ NAMED_SIZES = tuple(size for size in OFFERED_SIZES if size <= 16)
 def rule_clauses(definitions: Definitions | None = None) -> list[JsonSchema]:
     """A clause for each place where a rule refuses a document, in the order of the rules.
 
-    Without definitions the clauses stand by themselves, wherever the model's schema is put.
+    Without definitions the clauses stand by themselves, wherever the model's schema is put. With them, a clause is
+    silent where one that silences it is broken, as in Python; the verdict is the same.
     """
     return [
         {
             "$comment": clause.rule.code,
-            "if": compile_to_json_schema(constraint, clause.related_pairs(CLAUSES), definitions=definitions),
+            "if": _broken(clause, definitions) if definitions is None else _told(clause, definitions),
             "then": _failure(clause, (clause.at, *clause.see)),
         }
         for clause in CLAUSES
-        if (constraint := _refused(clause))
+        if clause.refused
     ]
 
 
-def _refused(clause: Clause) -> Constraint | None:
+def _told(clause: Clause, definitions: Definitions) -> JsonSchema:
+    silencing = [other for other in CLAUSES if other.refused and clause.is_silenced_by(other)]
+    return {
+        "allOf": [
+            *({"not": _broken(other, definitions)} for other in silencing),
+            _broken(clause, definitions),
+        ]
+    }
+
+
+def _broken(clause: Clause, definitions: Definitions | None) -> JsonSchema:
+    """The documents that break the clause; exact where those that silence it are not broken."""
+    constraint = refused_constraint(clause)
+    assert constraint
+    broken = compile_to_json_schema(constraint, clause.related_pairs(CLAUSES), definitions=definitions)
+    return definitions.define(clause.name, broken) if definitions else broken
+
+
+def refused_constraint(clause: Clause) -> Constraint | None:
+    """What the clause refuses among all documents: those with its rule's connector."""
     if clause.refused and clause.rule.connector:
         return clause.refused.only_where(CONNECTOR_KIND.is_(clause.rule.connector))
     return clause.refused
@@ -47,9 +69,9 @@ def _failure(clause: Clause, places: tuple[Key, ...]) -> JsonSchema:
         refusal = _refusal(clause)
     elif first.common and clause.at.common and isinstance(clause.at.default, int):
         # Reached only where the document leaves the rule's own key out.
-        refusal = at(first, _numbers(clause, first, clause.at, clause.at.default), absent=False)
+        refusal = _refusal_beside(clause, first, clause.at, clause.at.default)
     else:
-        refusal = at(first, _sentence(clause, {}), absent=False)
+        refusal = _sentence(clause, first)
     if not others:
         return refusal
     stated = at(first, {"not": {"type": "null"}}, absent=False)
@@ -59,13 +81,13 @@ def _failure(clause: Clause, places: tuple[Key, ...]) -> JsonSchema:
 def _refusal(clause: Clause) -> JsonSchema:
     """Fail at the rule's own key, with the number that it disagrees with where that is a common one."""
     other = next((key for key in clause.see if key.common), None)
-    sentence = at(clause.at, _sentence(clause, {}), absent=False)
+    sentence = _sentence(clause, clause.at)
     if other is None or not clause.at.common:
         return sentence
     branches = [
         {
             "if": at(other, {"minimum": size, "maximum": size}, absent=other.default == size),
-            "then": at(clause.at, _numbers(clause, clause.at, other, size), absent=False),
+            "then": _refusal_beside(clause, clause.at, other, size),
         }
         for size in other.common
     ]
@@ -73,24 +95,30 @@ def _refusal(clause: Clause) -> JsonSchema:
     return {"allOf": [*branches, {"if": uncommon, "then": sentence}]}
 
 
-def _numbers(clause: Clause, blamed: Key, other: Key, size: int) -> JsonSchema:
-    """The sizes that fit one size of the other key, and a message that names both where the wrong one is common."""
+def _refusal_beside(clause: Clause, blamed: Key, other: Key, size: int) -> JsonSchema:
+    """Fail at one key, with the sizes that fit a size of the other, and name both where the wrong one is common."""
     fitting = _fitting_sizes(clause, blamed, other, size)
     if not fitting:
-        return _sentence(clause, {other.name: size})
+        return _sentence(clause, blamed, {other.name: size})
+    section, field = blamed.parts
+    named = [wrong for wrong in NAMED_SIZES if wrong not in fitting]
 
     def refused(numbers: dict[str, int]) -> JsonSchema:
-        return {"enum": fitting, "errorMessage": _message(clause, numbers)}
+        return {"properties": {field: {"enum": fitting, "errorMessage": _message(clause, numbers)}}}
 
-    named = [wrong for wrong in NAMED_SIZES if wrong not in fitting]
+    # The conditions stand on the section, since tombi reads none on a number.
     branches = [
         {
-            "if": {"minimum": wrong, "maximum": wrong},
+            "if": {"properties": {field: {"minimum": wrong, "maximum": wrong}}},
             "then": refused({other.name: size, blamed.name: wrong}),
         }
         for wrong in named
     ]
-    return {"allOf": [*branches, {"if": {"not": {"enum": named}}, "then": refused({other.name: size})}]}
+    unnamed = refused({other.name: size})
+    if named:
+        branches.append({"if": {"properties": {field: {"not": {"enum": named}}}}, "then": unnamed})
+    said = {"allOf": branches} if named else unnamed
+    return {"required": [section], "properties": {section: {"required": [field], **said}}}
 
 
 def _fitting_sizes(clause: Clause, blamed: Key, other: Key, size: int) -> list[int]:
@@ -103,12 +131,12 @@ def _fitting_sizes(clause: Clause, blamed: Key, other: Key, size: int) -> list[i
     ]
 
 
-def _sentence(clause: Clause, numbers: dict[str, int]) -> JsonSchema:
+def _sentence(clause: Clause, blamed: Key, numbers: Mapping[str, int] = MappingProxyType({})) -> JsonSchema:
     message = _message(clause, numbers)
-    return {"const": message, "errorMessage": message}
+    return at(blamed, {"const": message, "errorMessage": message}, absent=False)
 
 
-def _message(clause: Clause, numbers: dict[str, int]) -> str:
+def _message(clause: Clause, numbers: Mapping[str, int]) -> str:
     """The rule's message with the numbers that are known; it reads without the others too."""
     text = re.sub(r"{(\w+)}", lambda name: str(numbers.get(name[1], "")), clause.message)
     return re.sub(r" +", " ", text).replace(" :", ":").strip()

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from pdtopology.constraints import Key
-from pdtopology.constraints.json_schema import ALL, NONE, Definitions, JsonSchema, at, compile_to_json_schema
+from pdtopology.constraints.json_schema import ALL, NONE, Definitions, JsonSchema, Sizes, at, compile_to_json_schema
 from pdtopology.keys import DECODE_TP, PREFILL_TP
 from pdtopology.releases import KNOWN_RELEASES, release_name
 from pdtopology.rules import CLAUSES
+from pdtopology.schema.clauses import refused_constraint
 
 # vLLM CacheDType, vllm/config/cache.py in 0.33, without the formats of single platforms.
 KV_CACHE_DTYPES = ("auto", "bfloat16", "float16", "fp8", "fp8_e4m3", "fp8_e5m2", "fp8_ds_mla", "nvfp4", "int8")
@@ -61,21 +62,29 @@ def file_completion() -> JsonSchema:
 def _offers(key: Key, other: Key, size: int, definitions: Definitions) -> list[JsonSchema]:
     """A snippet for each size that may fit, under the condition that nothing is broken with it."""
     offers = []
-    refused = [(clause, clause.refused) for clause in CLAUSES if clause.refused and key in clause.refused.keys]
     for offered in key.common:
-        known = {key: offered, other: size}
-        broken = [
-            (clause.rule.code, schema)
-            for clause, constraint in refused
-            if (schema := compile_to_json_schema(constraint, known=known)) != NONE
-        ]
-        if any(schema == ALL for _, schema in broken):
+        conditions = _conditions({key: offered, other: size}, definitions)
+        if conditions is None:
             continue
         snippet = _snippet(offered, _ratio(offered, size, other.parts[0]))
         offer = at(key, {"defaultSnippets": [snippet]}, absent=True)
-        conditions = [definitions.share(schema, f"{code}_{offered}_{size}") for code, schema in broken]
         offers.append({"if": {"not": {"anyOf": conditions}}, "then": offer} if conditions else offer)
     return offers
+
+
+def _conditions(sizes: Sizes, definitions: Definitions) -> list[JsonSchema] | None:
+    """What a document must not match for these sizes to fit; None where they fit no document."""
+    conditions = []
+    for clause in CLAUSES:
+        constraint = refused_constraint(clause)
+        if constraint is None or not sizes.keys() & set(constraint.keys):
+            continue
+        broken = compile_to_json_schema(constraint, known=sizes, definitions=definitions)
+        if broken == ALL:
+            return None
+        if broken != NONE:
+            conditions.append(definitions.share(broken))
+    return conditions
 
 
 def _ratio(offered: int, size: int, role: str) -> str:

@@ -1,0 +1,77 @@
+"""The document's fields in the schema: flat closed objects, and for each field what an editor shows on hover."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pdtopology.constraints.json_schema import JsonSchema
+from pdtopology.keys import DECODE_TP, PREFILL_TP
+from pdtopology.rules import CLAUSES
+from pdtopology.schema.completions import value_completions
+from pdtopology.topology import Deployment
+
+# Their default is in the hover only: an editor would offer it also where it does not fit.
+_OFFERED_BY_RULES = (PREFILL_TP.path, DECODE_TP.path)
+
+
+def document_fields() -> JsonSchema:
+    """The schema of the sections and their fields, without the rules."""
+    models = Deployment.model_json_schema()
+    sections = models["$defs"]
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": models["required"],
+        "properties": {
+            name: _section(name, {**sections[field["$ref"].rpartition("/")[2]], "description": field["description"]})
+            if "$ref" in field
+            else _field(name, field)
+            for name, field in models["properties"].items()
+        },
+    }
+
+
+def _section(name: str, section: JsonSchema) -> JsonSchema:
+    snippets = value_completions().get(name, {})
+    fields = {key: _field(f"{name}.{key}", field) for key, field in section["properties"].items()}
+    for key, offered in snippets.items():
+        fields[key]["defaultSnippets"] = offered
+    return {
+        "type": "object",
+        **_hover(section["description"]),
+        "additionalProperties": False,
+        **({"required": section["required"]} if "required" in section else {}),
+        "properties": fields,
+    }
+
+
+def _field(path: str, field: JsonSchema) -> JsonSchema:
+    """The field with `type: [T, null]` for an optional one, which every editor shows as T."""
+    field = {key: value for key, value in field.items() if key != "title"}
+    default = field.pop("default", None)
+    if "anyOf" in field:
+        stated, _null = field.pop("anyOf")
+        field |= {**stated, "type": [stated["type"], "null"]}
+        if "enum" in field:
+            field["enum"] = [*field["enum"], None]
+    if default is not None and path not in _OFFERED_BY_RULES:
+        field["default"] = default
+    return {**field, **_hover(field["description"], default, _rules_about(path))}
+
+
+def _rules_about(path: str) -> list[str]:
+    """What the rules that read a key demand, each once."""
+    clauses = [
+        clause for clause in CLAUSES if clause.refused and path in {key.path for key in (clause.at, *clause.see)}
+    ]
+    return list(dict.fromkeys(f"{clause.rule.title} (`{clause.rule.code}`)." for clause in clauses))
+
+
+def _hover(description: str, default: Any = None, rules: list[str] | None = None) -> JsonSchema:
+    """What the field means, its default, and what constrains it; editors differ in whether they read Markdown."""
+    parts = [description]
+    if default is not None:
+        parts.append(f"Default: `{json.dumps(default)}`.")
+    text = "\n\n".join([" ".join(parts), *(f"- {rule}" for rule in rules or ())])
+    return {"description": text.replace("`", ""), "markdownDescription": text}

@@ -15,7 +15,7 @@ from pdtopology.rules import CLAUSES
 from pdtopology.schema.clauses import refused_constraint
 
 # vLLM CacheDType, vllm/config/cache.py in 0.33, without the formats of single platforms.
-KV_CACHE_DTYPES = ("auto", "bfloat16", "float16", "fp8", "fp8_e4m3", "fp8_e5m2", "fp8_ds_mla", "nvfp4", "int8")
+KV_CACHE_DTYPES = ("auto", "bfloat16", "float16", "fp8", "fp8_e4m3", "fp8_e5m2", "fp8_ds_mla", "nvfp4", "int8_per_token_head")
 
 STARTER: dict[str, Any] = {
     "model": {"name": "$1", "num_attention_heads": "^${2:64}", "total_num_kv_heads": "^${3:8}"},

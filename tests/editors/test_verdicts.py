@@ -1,0 +1,54 @@
+"""Every engine gives Python's verdict on every document of the table."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from pdtopology import PDTopology
+
+from .documents import DOCUMENTS
+from .engines import Document, Engine, Finding
+
+EVERY_DOCUMENT = pytest.mark.parametrize("name", DOCUMENTS)
+
+
+@pytest.fixture(scope="module")
+def findings(engine: Engine) -> dict[str, list[Finding]]:
+    """What the engine says of each document; one call for all, since a command reads the schema each time."""
+    return dict(zip(DOCUMENTS, engine.diagnose_all(list(DOCUMENTS.values())), strict=True))
+
+
+def is_valid(document: Document) -> bool:
+    """Python's verdict."""
+    try:
+        PDTopology.model_validate(document)
+    except ValidationError:
+        return False
+    return True
+
+
+def test_the_table_has_enough_of_both_kinds() -> None:
+    valid = sum(is_valid(document) for document in DOCUMENTS.values())
+    assert (len(DOCUMENTS) >= 40, valid >= 12, len(DOCUMENTS) - valid >= 28) == (True, True, True)
+
+
+@EVERY_DOCUMENT
+def test_every_engine_agrees_with_python(findings: dict[str, list[Finding]], name: str) -> None:
+    assert (findings[name] == []) is is_valid(DOCUMENTS[name])
+
+
+@pytest.mark.parametrize("name", ["a misspelt key", "a misspelt section"])
+def test_every_engine_names_a_key_that_is_misspelt(findings: dict[str, list[Finding]], name: str) -> None:
+    key = {"a misspelt key": "tensor_paralel_size", "a misspelt section": "prefil"}[name]
+    assert any(key in finding.message for finding in findings[name])
+
+
+@pytest.mark.parametrize("name", ["six for four", "zero", "text"])
+def test_every_engine_marks_the_value_that_is_wrong(findings: dict[str, list[Finding]], name: str) -> None:
+    marks = {
+        "six for four": {"6", "decode.tensor_parallel_size"},
+        "zero": {"0", "prefill.tensor_parallel_size"},
+        "text": {'"4"', "prefill.tensor_parallel_size"},
+    }[name]
+    assert {finding.path_or_text for finding in findings[name]} & marks

@@ -1,0 +1,179 @@
+"""What the two editor engines show: the rule's own message on the rule's own key, the sizes that fit, and help."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from pdtopology import RULES, PDTopology
+from pdtopology.keys import OFFERED_SIZES
+from pdtopology.rule import Severity
+
+from .documents import DOCUMENTS, GQA, MLA, WRITE, pair
+from .engines import Editor, VSCodeJson
+
+MESSAGES = {
+    "attention-heads-not-divisible": ("3", "decode TP 3 must divide the 64 attention heads"),
+    "kv-heads-not-divisible": ("6", "prefill TP 6 and 4 KV heads: one must be a multiple of the other"),
+    "tp-not-divisible": ("6", "prefill TP 4 and decode TP 6: one must be a multiple of the other"),
+    "moriio-read-kv-heads-replicated": (
+        "8",
+        "prefill TP 4 and decode TP 8 must be equal, or both at least the KV heads",
+    ),
+    "moriio-write-unequal-tp": ("4", "decode TP 4 must equal prefill TP 8 in WRITE mode before vLLM 0.33"),
+}
+REFUSING = [rule.code for rule in RULES if rule.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize("code", [code for code in REFUSING if code in MESSAGES])
+def test_an_editor_shows_the_rules_own_message_on_its_own_key(editor: Editor, code: str) -> None:
+    findings = editor.diagnose(DOCUMENTS[f"the bad example of {code}"])
+    assert [(finding.path_or_text, finding.message) for finding in findings] == [MESSAGES[code]]
+
+
+def test_every_rule_about_a_value_has_its_message_in_the_table() -> None:
+    assert set(REFUSING) - set(MESSAGES) == {"kv-heads-unknown"}
+
+
+def test_an_absent_key_that_is_needed_is_missed_in_its_section(editor: Editor) -> None:
+    messages = [finding.message for finding in editor.diagnose(DOCUMENTS["no KV heads"])]
+    assert messages == ['Missing property "total_num_kv_heads".']
+
+
+def test_a_rule_about_a_default_marks_the_size_that_is_stated(editor: Editor) -> None:
+    [finding] = editor.diagnose(DOCUMENTS["a default that breaks a rule"])
+    assert finding.path_or_text == "4"
+    assert finding.message.startswith("prefill TP 4 and decode TP 1 must be equal")
+
+
+def test_beside_an_uncommon_size_the_message_is_a_sentence(editor: Editor) -> None:
+    [finding] = editor.diagnose(DOCUMENTS["an uncommon pair"])
+    assert finding.message == "prefill TP and decode TP: one must be a multiple of the other"
+
+
+def test_one_mistake_is_one_message_as_in_python(editor: Editor) -> None:
+    messages = {finding.message for finding in editor.diagnose(DOCUMENTS["six for four"])}
+    assert messages == {
+        "decode TP 6 must divide the 64 attention heads",
+        "prefill TP 4 and decode TP 6: one must be a multiple of the other",
+    }
+
+
+def text_with_cursor(editor: Editor, document: Any, section: str, key: str) -> str:
+    """The document with a cursor where the value of a key is to be typed."""
+    document = {**document, section: {**document.get(section, {}), key: "@"}}
+    text = json.dumps(document) if isinstance(editor, VSCodeJson) else yaml.safe_dump(document, sort_keys=False)
+    return text.replace('"@"', "|").replace("'@'", "|")
+
+
+def offered(editor: Editor, document: Any, section: str, key: str) -> list[str]:
+    """What is offered for a key's value, without quotes."""
+    text = text_with_cursor(editor, document, section, key)
+    return [item.label.strip('"') for item in editor.complete(text)]
+
+
+def fitting(document: Any, section: str) -> list[str]:
+    """The sizes that Python accepts in a role."""
+    found = []
+    for size in OFFERED_SIZES:
+        try:
+            PDTopology.model_validate({**document, section: {"tensor_parallel_size": size}})
+        except ValidationError:
+            continue
+        found.append(str(size))
+    return found
+
+
+SITUATIONS = {
+    "READ": pair(4, 4),
+    "READ, replicated": pair(8, 8),
+    "READ, one rank": pair(1, 1),
+    "WRITE": pair(4, 4, connector=WRITE),
+    "WRITE of an old release": pair(4, 4, connector=WRITE, engine={"version": "0.30"}),
+    "MLA": pair(8, 8, MLA),
+    "MLA without heads": pair(6, 6, {"is_mla": True}),
+    "24 attention heads": pair(4, 4, {"num_attention_heads": 24, "total_num_kv_heads": 4}),
+    "12 KV heads in WRITE": pair(4, 4, {"total_num_kv_heads": 12}, connector=WRITE),
+    "one KV head": pair(2, 2, {"num_attention_heads": 32, "total_num_kv_heads": 1}),
+}
+
+
+@pytest.mark.parametrize("section", ["prefill", "decode"])
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_exactly_the_sizes_that_python_accepts_are_offered(editor: Editor, name: str, section: str) -> None:
+    document = SITUATIONS[name]
+    assert offered(editor, document, section, "tensor_parallel_size") == fitting(document, section)
+
+
+def test_beside_a_role_without_a_size_the_sizes_that_fit_one_rank_are_offered(editor: Editor) -> None:
+    document = {"model": GQA, "connector": WRITE, "prefill": {}, "decode": {}}
+    assert offered(editor, document, "decode", "tensor_parallel_size") == ["1", "2", "4", "8", "16", "32", "64"]
+
+
+def test_a_size_is_offered_with_a_word_of_explanation(editor: Editor) -> None:
+    text = text_with_cursor(editor, pair(4, 4, connector=WRITE), "decode", "tensor_parallel_size")
+    assert [(item.label, item.documentation) for item in editor.complete(text)] == [
+        ("1", "1/4 of prefill"),
+        ("2", "1/2 of prefill"),
+        ("4", "as prefill"),
+        ("8", "2x prefill"),
+        ("16", "4x prefill"),
+        ("32", "8x prefill"),
+        ("64", "16x prefill"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "values"),
+    [
+        ("connector", "kind", ["moriio"]),
+        ("connector", "mode", ["read", "write"]),
+        ("connector", "backend", ["rdma", "xgmi"]),
+        ("engine", "version", ["0.33", "0.32", "0.30", "0.28", "0.26", "null"]),
+        (
+            "prefill",
+            "kv_cache_dtype",
+            [
+                "auto",
+                "bfloat16",
+                "float16",
+                "fp8",
+                "fp8_e4m3",
+                "fp8_e5m2",
+                "fp8_ds_mla",
+                "nvfp4",
+                "int8_per_token_head",
+                "null",
+            ],
+        ),
+    ],
+)
+def test_the_values_of_a_key_are_offered(editor: Editor, section: str, key: str, values: list[str]) -> None:
+    assert offered(editor, {}, section, key) == values
+
+
+def test_an_empty_document_is_offered_a_whole_file_that_is_valid(editor: Editor) -> None:
+    [snippet] = [item for item in editor.complete("|") if item.label == "P/D topology"]
+    text = re.sub(r"\$\{\d:(\d+)\}", r"\1", snippet.insert_text).replace("$1", "name").replace("\t", "  ")
+    assert PDTopology.model_validate(yaml.safe_load(text))
+
+
+@pytest.mark.parametrize(
+    "part", ["Ranks that split the heads", "Default", "--tensor-parallel-size", "tp-not-divisible"]
+)
+def test_a_key_under_the_cursor_is_explained(editor: Editor, part: str) -> None:
+    text = (
+        '{"prefill": {"tensor_par|allel_size": 1}}'
+        if isinstance(editor, VSCodeJson)
+        else "prefill:\n  tensor_par|allel_size: 1"
+    )
+    assert part in editor.hover(text)
+
+
+def test_an_unknown_key_is_not_explained(editor: Editor) -> None:
+    assert editor.hover('{"typ|o": 1}' if isinstance(editor, VSCodeJson) else "typ|o: 1") == ""

@@ -62,6 +62,12 @@ def _parser() -> argparse.ArgumentParser:
     explaining.set_defaults(run=_explain)
     explaining.add_argument("code", nargs="?", metavar="CODE")
 
+    beginning = commands.add_parser("init", help="write a starter file and its schema")
+    beginning.set_defaults(run=_init)
+    beginning.add_argument("path", nargs="?", default="pd.yaml", metavar="PATH", help=".yaml, .json or .toml; pd.yaml")
+    beginning.add_argument("--hf-config", metavar="FILE", help="take the model from its config.json, or its folder")
+    beginning.add_argument("--force", action="store_true", help="overwrite what exists")
+
     schema = commands.add_parser("schema", help="print the JSON Schema")
     schema.set_defaults(run=_schema)
     schema.add_argument("--dialect", choices=("2020-12", "draft-07"), default="2020-12")
@@ -140,6 +146,31 @@ def _explain(options: argparse.Namespace) -> int:
         print(f"pdtopology: no rule {options.code}; {meant}", file=sys.stderr)
         return UNUSABLE
     print(explain(rule))
+    return VALID
+
+
+def _init(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from pdtopology.starter import EXAMPLE_MODEL, starter
+
+    try:
+        model = EXAMPLE_MODEL
+        if options.hf_config:
+            from pdtopology.huggingface import geometry_of, read_config
+
+            geometry = geometry_of(read_config(options.hf_config))
+            model = {
+                "num_attention_heads": geometry.num_attention_heads,
+                "total_num_kv_heads": None if geometry.is_mla else max(geometry.kv_head_counts),
+                "is_mla": geometry.is_mla,
+            }
+        started = starter(Path(options.path), model)
+        started.write(force=options.force)
+    except (OSError, ValueError) as error:
+        print(f"pdtopology: {error}", file=sys.stderr)
+        return UNUSABLE
+    print(f"wrote {started.path} and {started.schema_path}")
     return VALID
 
 

@@ -1,0 +1,137 @@
+"""The file that `pdtopology init` writes: a small valid topology with comments, and its schema beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from pdtopology.keys import OFFERED_SIZES
+from pdtopology.releases import NEWEST, release_name
+from pdtopology.schema import FILE_NAMES, dump, json_schema
+from pdtopology.topology import PDTopology
+
+SCHEMA_NAME = FILE_NAMES["2020-12"]
+
+EXAMPLE_MODEL: Mapping[str, Any] = {
+    "name": "Qwen/Qwen3-32B",
+    "num_attention_heads": 64,
+    "total_num_kv_heads": 8,
+    "is_mla": False,
+}
+
+_COMMENTS = {
+    "engine.version": "the release both roles run, in quotes",
+    "model.name": "a label",
+    "model.num_attention_heads": "each TP size must divide it",
+    "model.total_num_kv_heads": "each TP size must divide it or be a multiple of it",
+    "model.is_mla": "multi-head latent attention, as in DeepSeek-V3",
+    "connector.mode": "read or write",
+    "prefill.tensor_parallel_size": "of one instance",
+    "decode.tensor_parallel_size": "a multiple or a divisor of prefill's",
+}
+
+
+class Starter(NamedTuple):
+    """A file to write and the schema that its first line names."""
+
+    path: Path
+    text: str
+
+    @property
+    def schema_path(self) -> Path:
+        """The schema's place, in the same folder."""
+        return self.path.parent / SCHEMA_NAME
+
+    def write(self, *, force: bool = False) -> None:
+        """Write both files, each at once or not at all.
+
+        Raises `FileExistsError` before anything is written where either exists and is another, unless forced, and
+        `OSError` where it cannot be written.
+        """
+        contents = {self.path: self.text, self.schema_path: dump(json_schema())}
+        for path, text in contents.items():
+            if not force and path.exists() and path.read_bytes() != text.encode():
+                raise FileExistsError(f"{path} exists; --force overwrites it")
+        for path, text in contents.items():
+            _write_whole(path, text)
+
+
+def starter(path: Path, model: Mapping[str, Any] = EXAMPLE_MODEL) -> Starter:
+    """A topology of a model, in the format that the path's suffix says: YAML, JSON or TOML."""
+    stated = {key: value for key, value in model.items() if value is not None}
+    size = _fitting_size(stated)
+    sections = {
+        "engine": {"name": "vllm", "version": release_name(NEWEST)},
+        "model": stated,
+        "connector": {"kind": "moriio", "mode": "read"},
+        "prefill": {"tensor_parallel_size": size},
+        "decode": {"tensor_parallel_size": size},
+    }
+    write = {".json": _json, ".toml": _toml}.get(path.suffix.lower(), _yaml)
+    return Starter(path, write(path.name, sections))
+
+
+def _fitting_size(model: Mapping[str, Any]) -> int:
+    """The largest common TP size up to eight ranks that the model can run with."""
+    for size in reversed([size for size in OFFERED_SIZES if 1 < size <= 8]):
+        role = {"tensor_parallel_size": size}
+        try:
+            PDTopology.model_validate({"model": model, "prefill": role, "decode": role})
+        except ValidationError:
+            continue
+        return size
+    return 1
+
+
+def _yaml(name: str, sections: Mapping[str, Mapping[str, Any]]) -> str:
+    lines = [f"# yaml-language-server: $schema={SCHEMA_NAME}", _purpose(name)]
+    for section, values in sections.items():
+        lines += [f"{section}:", *_members(section, values, "  {}: {}", _yaml_value)]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(name: str, sections: Mapping[str, Mapping[str, Any]]) -> str:
+    lines = [f"#:schema ./{SCHEMA_NAME}", _purpose(name)]
+    for section, values in sections.items():
+        lines += ["", f"[{section}]", *_members(section, values, "{} = {}", json.dumps)]
+    return "\n".join(lines) + "\n"
+
+
+def _json(_: str, sections: Mapping[str, Mapping[str, Any]]) -> str:
+    return json.dumps({"$schema": f"./{SCHEMA_NAME}", **sections}, indent=2) + "\n"
+
+
+def _purpose(name: str) -> str:
+    return f"# `pdtopology check {name}` tells whether the two roles can work together."
+
+
+def _members(section: str, values: Mapping[str, Any], form: str, value_text: Any) -> Iterable[str]:
+    for key, value in values.items():
+        line = form.format(key, value_text(value))
+        comment = _COMMENTS.get(f"{section}.{key}")
+        yield f"{line:<34}# {comment}" if comment else line
+
+
+def _yaml_value(value: Any) -> str:
+    is_plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w./-]*", value)
+    return str(value) if is_plain else json.dumps(value)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write beside the file and put it in place in one step."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", newline="\n") as file:
+        try:
+            file.write(text)
+            file.close()
+            os.chmod(file.name, 0o644)
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise

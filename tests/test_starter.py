@@ -1,0 +1,94 @@
+"""The starter file: valid, with its schema beside it, and never in the place of something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pdtopology import check, load_topology
+from pdtopology.cli import main
+from pdtopology.schema import dump, json_schema
+from pdtopology.starter import starter
+
+SCHEMA = "pdtopology.schema.json"
+EVERY_FORMAT = pytest.mark.parametrize("name", ["pd.yaml", "pd.yml", "pd.json", "pd.toml"])
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write into a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+
+
+@EVERY_FORMAT
+def test_the_file_passes_check(name: str) -> None:
+    assert main(["init", name]) == 0
+    assert check(name) == []
+
+
+@EVERY_FORMAT
+def test_the_file_names_the_schema_beside_it(name: str) -> None:
+    main(["init", name])
+    first_lines = "".join(Path(name).read_text().splitlines()[:2])
+    assert SCHEMA in first_lines
+    assert Path(SCHEMA).read_text() == dump(json_schema())
+
+
+def test_the_default_file_is_yaml(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init"]) == 0
+    assert capsys.readouterr().out == f"wrote pd.yaml and {SCHEMA}\n"
+    assert load_topology("pd.yaml").prefill.tensor_parallel_size == 8
+
+
+@pytest.mark.parametrize("existing", ["pd.yaml", SCHEMA])
+def test_what_exists_is_not_overwritten_and_nothing_else_is_written(
+    existing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(existing).write_text("mine\n")
+    assert main(["init"]) == 2
+    assert Path(existing).read_text() == "mine\n"
+    assert [file.name for file in tmp_path.iterdir()] == [existing]
+    assert capsys.readouterr().err == f"pdtopology: {existing} exists; --force overwrites it\n"
+
+
+def test_force_overwrites() -> None:
+    Path("pd.yaml").write_text("mine\n")
+    assert main(["init", "--force"]) == 0
+    assert check("pd.yaml") == []
+
+
+def test_beginning_twice_is_no_mistake() -> None:
+    assert [main(["init"]), main(["init"])] == [0, 0]
+
+
+def test_a_folder_that_does_not_exist_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "missing/pd.yaml"]) == 2
+    assert "No such file or directory" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_put_in_place_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: Any) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fails)
+    assert main(["init"]) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "size"),
+    [
+        ({"num_attention_heads": 64, "total_num_kv_heads": 8}, 8),
+        ({"num_attention_heads": 24, "total_num_kv_heads": 4}, 8),
+        ({"num_attention_heads": 12, "total_num_kv_heads": 12}, 6),
+        ({"num_attention_heads": 7, "total_num_kv_heads": 7}, 1),
+        ({"num_attention_heads": 128, "total_num_kv_heads": None, "is_mla": True}, 8),
+    ],
+)
+def test_the_size_fits_the_model(model: dict[str, Any], size: int) -> None:
+    text = starter(Path("pd.yaml"), model).text
+    assert load_topology(text).decode.tensor_parallel_size == size

@@ -8,14 +8,14 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from documents import full_product
 from hypothesis import HealthCheck, given, settings
-from junk import JUNK_DOCUMENT
 from pydantic import BaseModel, ValidationError
 
 from pdtopology import RULES, PDTopology, json_schema
 from pdtopology.explain import rule_table
 from pdtopology.schema import DIALECTS, FILE_NAMES, dump
+from tests.agreement.documents import full_product
+from tests.agreement.junk import JUNK_DOCUMENT
 
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 EVERY_DIALECT = pytest.mark.parametrize("dialect", DIALECTS)

@@ -74,7 +74,7 @@ def test_a_file_that_cannot_be_put_in_place_leaves_nothing_behind(
     def fails(*_: Any) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("os.replace", fails)
+    monkeypatch.setattr(Path, "replace", fails)
     assert main(["init"]) == 2
     assert list(tmp_path.iterdir()) == []
 

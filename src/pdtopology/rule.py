@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pdtopology.constraints import ALWAYS, Constraint, Expression, Key
 from pdtopology.constraints.expressions import for_role
-from pdtopology.keys import ENGINE_VERSION
+from pdtopology.keys import CONNECTOR_KIND, ENGINE_VERSION
 from pdtopology.releases import Release
 
 ROLES = ("prefill", "decode")
@@ -127,6 +127,13 @@ class Clause:
         if self.rule.until is None:
             return self.constraint
         return self.constraint.only_where(ENGINE_VERSION.before(self.rule.until))
+
+    @cached_property
+    def refused_by_schema(self) -> Constraint | None:
+        """The same among documents of every connector, which a schema cannot tell apart beforehand."""
+        if self.refused and self.rule.connector:
+            return self.refused.only_where(CONNECTOR_KIND.is_(self.rule.connector))
+        return self.refused
 
     @cached_property
     def warned(self) -> Constraint | None:

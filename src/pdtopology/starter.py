@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -18,6 +17,9 @@ from pdtopology.schema import FILE_NAMES, dump, json_schema
 from pdtopology.topology import PDTopology
 
 SCHEMA_NAME = FILE_NAMES["2020-12"]
+
+LARGEST_SIZE = 8
+"""The ranks of one node."""
 
 EXAMPLE_MODEL: Mapping[str, Any] = {
     "name": "Qwen/Qwen3-32B",
@@ -79,8 +81,8 @@ def starter(path: Path, model: Mapping[str, Any] = EXAMPLE_MODEL) -> Starter:
 
 
 def _fitting_size(model: Mapping[str, Any]) -> int:
-    """The largest common TP size up to eight ranks that the model can run with."""
-    for size in reversed([size for size in OFFERED_SIZES if 1 < size <= 8]):
+    """The largest common TP size, within one node, that the model can run with; 1 fits every model."""
+    for size in reversed(OFFERED_SIZES[: OFFERED_SIZES.index(LARGEST_SIZE) + 1]):
         role = {"tensor_parallel_size": size}
         try:
             PDTopology.model_validate({"model": model, "prefill": role, "decode": role})
@@ -127,11 +129,11 @@ def _yaml_value(value: Any) -> str:
 def _write_whole(path: Path, text: str) -> None:
     """Write beside the file and put it in place in one step."""
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", newline="\n") as file:
-        try:
-            file.write(text)
-            file.close()
-            os.chmod(file.name, 0o644)
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+        file.write(text)
+    written = Path(file.name)
+    try:
+        written.chmod(0o644)
+        written.replace(path)
+    except BaseException:
+        written.unlink()
+        raise

@@ -1,6 +1,6 @@
 """Compare Python and the exported schema, in both dialects, on the whole product and on junk.
 
-`python tests/agreement/run.py [JUNK_DOCUMENTS]`; the tests run a part of the same.
+`python -m tests.agreement.run [JUNK_DOCUMENTS]`; the tests run a part of the same.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import jsonschema_rs
-from documents import full_product
 from hypothesis import HealthCheck, Phase, given, settings
-from junk import JUNK_DOCUMENT
 from pydantic import ValidationError
 
 from pdtopology import PDTopology, json_schema
+from tests.agreement.documents import full_product
+from tests.agreement.junk import JUNK_DOCUMENT
 
 
 class Comparison:

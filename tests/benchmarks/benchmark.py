@@ -1,4 +1,4 @@
-"""What the rules and the command cost, as ratios measured in one run: `python tests/benchmarks/benchmark.py`."""
+"""What the rules and the command cost, as ratios measured in one run: `python -m tests.benchmarks.benchmark`."""
 
 from __future__ import annotations
 

@@ -13,7 +13,11 @@ IS_MLA = Key("is_mla", "model.is_mla", default=False).is_(True)
 
 
 def test_a_key_of_either_role_becomes_one_roles_key() -> None:
-    assert Key("prefill_tp", "prefill.size", default=1, maximum=12) == PREFILL
+    assert (PREFILL.name, PREFILL.path, PREFILL.default, PREFILL.maximum) == ("prefill_tp", "prefill.size", 1, 12)
+
+
+def test_there_is_one_key_for_each_role() -> None:
+    assert TP.for_role("prefill") is PREFILL
 
 
 def test_a_key_outside_the_roles_stays_as_it_is() -> None:

@@ -12,7 +12,7 @@ GQA = {"num_attention_heads": 64, "total_num_kv_heads": 8}
 MLA = {"num_attention_heads": 128, "is_mla": True}
 
 
-def pair(prefill: Any, decode: Any, model: Any = GQA, **sections: Any) -> Document:
+def pair(prefill: Any, decode: Any, model: Any = GQA, **sections: Any) -> dict[str, Any]:
     """A topology with these TP sizes."""
     return {
         "model": model,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 
 from pdtopology.formats import Format
-from pdtopology.formats.place import Fault, Path, Span
+from pdtopology.formats.place import Fault, Path, Places, Span
 
 DIFFICULT_TEXTS = [
     "",
@@ -51,14 +51,14 @@ DIFFICULT_TEXTS = [
 def mappings(*more: st.SearchStrategy[Any], without: str = "") -> st.SearchStrategy[dict[str, Any]]:
     """Nested mappings and lists of text, numbers, truth values and `more`; no text has a character of `without`."""
     characters = st.characters(codec="utf-8", exclude_characters=without)
-    texts = st.text(characters, max_size=12) | st.sampled_from(DIFFICULT_TEXTS)
+    texts = st.text(characters, max_size=8) | st.sampled_from(DIFFICULT_TEXTS)
     floats = st.floats(allow_nan=False, allow_infinity=False)
     inner = st.recursive(
         st.one_of(texts, st.integers(-(10**30), 10**30), st.booleans(), floats, *more),
-        lambda values: st.lists(values, max_size=4) | st.dictionaries(texts, values, max_size=4),
-        max_leaves=12,
+        lambda values: st.lists(values, max_size=3) | st.dictionaries(texts, values, max_size=3),
+        max_leaves=8,
     )
-    return st.dictionaries(texts, inner, max_size=5)
+    return st.dictionaries(texts, inner, max_size=4)
 
 
 def values_of(data: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -70,6 +70,18 @@ def values_of(data: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     if isinstance(data, list):
         for index, value in enumerate(data):
             yield from values_of(value, (*path, index))
+
+
+def assert_places(
+    data: Any, text: str, places: Places, value_of: Callable[[str], Any], key_of: Callable[[str], Any]
+) -> None:
+    """Every value has a place, and no other path has; each scalar and each key reads back from its own."""
+    assert set(places) == {path for path, _ in values_of(data)}
+    for path, value in values_of(data):
+        if not isinstance(value, (dict, list)):
+            assert value_of(at(text, places[path].value)) == value
+        if key := places[path].key:
+            assert key_of(at(text, key)) == path[-1]
 
 
 def fault_of(file_format: Format, text: str) -> Fault:
@@ -87,17 +99,22 @@ def at(text: str, span: Span | None) -> str:
 
 def assert_reads_or_faults(file_format: Format, text: str) -> None:
     """Any text is documents, each value with a place, or one fault that can be told."""
+    documents = documents_or_fault(file_format, text)
+    if isinstance(documents, Fault):
+        assert documents.code in ("syntax-error", "duplicate-key", "input-too-large")
+        assert documents.message.isprintable()
+        assert documents.span
+        assert 0 <= documents.span.start <= documents.span.end <= len(text) + 1
+        return
+    located = file_format.locate(text)
+    assert located or documents == [None]
+    for document, places in zip(documents, located, strict=bool(located)):
+        assert set(places) == {path for path, _ in values_of(document)}
+        assert all(0 <= place.value.start <= place.value.end <= len(text) for place in places.values())
+
+
+def documents_or_fault(file_format: Format, text: str) -> list[Any] | Fault:
     try:
-        documents = file_format.read(text)
+        return file_format.read(text)
     except Fault as fault:
-        assert fault.code in ("syntax-error", "duplicate-key", "input-too-large")
-        assert fault.message.isprintable()
-        assert fault.span
-        assert 0 <= fault.span.start <= fault.span.end <= len(text) + 1
-    else:
-        located = file_format.locate(text)
-        assert [set(places) for places in located] == [
-            {path for path, _ in values_of(document)} for document in documents if located
-        ]
-        for places in located:
-            assert all(0 <= place.value.start <= place.value.end <= len(text) for place in places.values())
+        return fault

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nested import assert_reads_or_faults, at, fault_of, mappings, values_of
+from nested import assert_places, assert_reads_or_faults, fault_of, mappings
 
 from pdtopology.formats import flow, json_text
-from pdtopology.formats.place import MAX_DEPTH, MAX_DIGITS, Place, Span
+from pdtopology.formats.place import MAX_DEPTH, MAX_DIGITS, MAX_VALUES, Place, Span
 
 SMILE = "\N{GRINNING FACE}"
 
@@ -121,7 +121,7 @@ def test_the_same_key_in_two_objects_is_no_fault() -> None:
     assert json_text.read('[{"a": 1}, {"a": {"a": 2}}]') == [[{"a": 1}, {"a": {"a": 2}}]]
 
 
-@pytest.mark.parametrize("count", [MAX_DEPTH + 1, 500, 10_000, 1_000_000])
+@pytest.mark.parametrize("count", [MAX_DEPTH + 1, 500, 10_000, 100_000])
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_very_deep_nesting_is_refused_where_it_is_too_deep(opening: str, count: int) -> None:
     text = opening * count + "1" + {"[": "]"}.get(opening, "}") * count
@@ -135,8 +135,12 @@ def test_nesting_as_deep_as_allowed_is_read() -> None:
 
 
 def test_too_many_values_are_refused() -> None:
-    fault = fault_of(json_text, f"[{'[],' * 200_000}1]")
+    fault = fault_of(json_text, f"[{'[],' * (MAX_VALUES - 1)}1]")
     assert (fault.code, fault.message) == ("input-too-large", "more than 200,000 values")
+
+
+def test_as_many_values_as_allowed_are_read() -> None:
+    assert json_text.read(f"[{'0,' * (MAX_VALUES - 2)}1]")
 
 
 def test_a_full_stack_is_taken_for_nesting(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,18 +170,15 @@ def test_many_digits_in_text_are_no_number() -> None:
     assert json_text.read(f'{{"{digits}": "a \\" {digits}"}}') == [{digits: f'a " {digits}'}]
 
 
-def test_megabytes_of_text_have_a_place() -> None:
-    text = '["' + r"\"" * 3_000_000 + '"]'
+def test_a_megabyte_of_text_has_a_place() -> None:
+    text = '["' + r"\"" * 500_000 + '"]'
     assert json_text.locate(text)[0][(0,)].value == Span(1, len(text) - 1)
 
 
-@given(
-    st.lists(
-        st.sampled_from([*'[]{}:,"-.0123eE\\utf \n\t', "null", "true", "NaN", '"a":', '"a"', r"\ud800", "é", SMILE])
-        | st.text(max_size=3),
-        max_size=30,
-    ).map("".join)
-)
+TOKENS = [*'[]{}:,"-.0123eE\\utf \n\té', "null", "true", "NaN", '"a":', '"a"', r"\ud800", SMILE]
+
+
+@given(st.lists(st.sampled_from(TOKENS) | st.text(max_size=3), max_size=30).map("".join))
 def test_any_text_reads_or_faults(text: str) -> None:
     assert_reads_or_faults(json_text, text)
 
@@ -226,21 +227,6 @@ def test_data_that_is_written_reads_back(data: dict[str, Any], style: dict[str, 
 
 
 @given(DATA, STYLES)
-def test_every_value_has_a_place_and_no_other_path_has(data: dict[str, Any], style: dict[str, Any]) -> None:
-    (places,) = json_text.locate(json.dumps(data, **style))
-    assert set(places) == {path for path, _ in values_of(data)}
-
-
-@given(DATA, STYLES)
-def test_every_value_reads_back_from_its_place(data: dict[str, Any], style: dict[str, Any]) -> None:
+def test_every_value_and_key_has_its_place(data: dict[str, Any], style: dict[str, Any]) -> None:
     text = json.dumps(data, **style)
-    (places,) = json_text.locate(text)
-    for path, value in values_of(data):
-        assert json_text.read(at(text, places[path].value)) == [value]
-
-
-@given(DATA, STYLES)
-def test_every_key_reads_back_from_its_place(data: dict[str, Any], style: dict[str, Any]) -> None:
-    text = json.dumps(data, **style)
-    for path, place in json_text.locate(text)[0].items():
-        assert not place.key or json_text.read(at(text, place.key)) == [path[-1]]
+    assert_places(data, text, json_text.locate(text)[0], json.loads, json.loads)

@@ -10,10 +10,10 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from nested import assert_reads_or_faults, at, fault_of, mappings, values_of
+from nested import assert_places, assert_reads_or_faults, at, fault_of, mappings
 
 from pdtopology.formats import yaml_text
-from pdtopology.formats.place import MAX_DEPTH, MAX_VALUES, Place, Span
+from pdtopology.formats.place import MAX_DEPTH, Place, Span
 
 
 def value_of(text: str) -> Any:
@@ -425,15 +425,10 @@ def test_a_later_version_of_yaml_is_refused() -> None:
     assert fault_of(yaml_text, "%YAML 3.0\n---\na: 1").message == "not YAML: found incompatible YAML document"
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [*"[]{}:,-?#&*!|>'\"%@`\\\n\r\t \0aé\N{GRINNING FACE}", *("a: ", "- ", "<<: ", "&x ", "*x", "---\n", "...\n")]
-        )
-        | st.text(max_size=3),
-        max_size=30,
-    ).map("".join)
-)
+TOKENS = [*"[]{}:,-?#&*!|>'\"%@`\\\n\r\t \0aé", "a: ", "- ", "<<: ", "&x ", "*x", "---\n", "...\n", "\N{GRINNING FACE}"]
+
+
+@given(st.lists(st.sampled_from(TOKENS) | st.text(max_size=3), max_size=30).map("".join))
 def test_any_text_reads_or_faults(text: str) -> None:
     assert_reads_or_faults(yaml_text, text)
 
@@ -566,23 +561,10 @@ def test_data_that_is_written_reads_back(data: dict[str, Any], style: dict[str, 
 
 
 @given(DATA, STYLES)
-def test_every_value_has_a_place_and_no_other_path_has(data: dict[str, Any], style: dict[str, Any]) -> None:
-    (places,) = yaml_text.locate(written(data, style))
-    assert set(places) == {path for path, _ in values_of(data)}
-
-
-@given(DATA, STYLES)
-def test_every_scalar_reads_back_from_its_place(data: dict[str, Any], style: dict[str, Any]) -> None:
+def test_every_value_and_key_has_its_place(data: dict[str, Any], style: dict[str, Any]) -> None:
     text = written(data, style)
-    (places,) = yaml_text.locate(text)
-    for path, value in values_of(data):
-        if not isinstance(value, (dict, list)):
-            assert yaml_text.read(at(text, places[path].value)) == [value]
 
+    def scalar(part: str) -> Any:
+        return yaml_text.read(part)[0]
 
-@given(DATA, STYLES)
-def test_every_key_reads_back_from_its_place(data: dict[str, Any], style: dict[str, Any]) -> None:
-    text = written(data, style)
-    for path, place in yaml_text.locate(text)[0].items():
-        if place.key:
-            assert yaml_text.read(at(text, place.key)) == [path[-1]]
+    assert_places(data, text, yaml_text.locate(text)[0], scalar, scalar)

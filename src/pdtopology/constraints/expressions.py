@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias, cast
 
 from pdtopology.releases import Release
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Key:
-    """A place in the document, and what its absence means.
+    """A place in the document, and what its absence means. There is one object for each.
 
     A path below `role.` stands for the same key of either role, until `for_role` says which.
     """
@@ -48,10 +48,7 @@ class Key:
 
     def for_role(self, role: str) -> Key:
         """The key of one role, for a key of either role; any other key as it is."""
-        scope, _, rest = self.path.partition(".")
-        if scope != "role":
-            return self
-        return replace(self, name=f"{role}_{self.name}", path=f"{role}.{rest}")
+        return _key_of_role(self, role) if self.path.startswith("role.") else self
 
     def __ge__(self, other: Key) -> AtLeast:
         return AtLeast(self, other)
@@ -64,6 +61,11 @@ class Key:
 
     def __lt__(self, other: Key) -> Not:
         return Not(AtLeast(self, other))
+
+
+@lru_cache(maxsize=None)
+def _key_of_role(key: Key, role: str) -> Key:
+    return replace(key, name=f"{role}_{key.name}", path=key.path.replace("role.", f"{role}.", 1))
 
 
 class _Combinable:

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple, TypeAlias
 from pdtopology.constraints.expressions import (
     AllOf,
     AnyOf,
-    AtLeast,
     Before,
     Constraint,
     Divides,
@@ -59,6 +58,10 @@ class Definitions:
     def define(self, name: str, schema: JsonSchema) -> JsonSchema:
         """A reference to the schema of this name, which is always the same one."""
         self.schemas.setdefault(name, schema)
+        return self.reference(name)
+
+    def reference(self, name: str) -> JsonSchema:
+        """A reference to what is, or will be, defined under a name."""
         return {"$ref": f"#/$defs/{name}"}
 
     def share(self, schema: JsonSchema) -> JsonSchema:
@@ -181,8 +184,11 @@ class _Compiler(NamedTuple):
 
     def is_multiple(self, key: Key, of: int) -> JsonSchema:
         """An absent key counts by its default, or not at all."""
+        name = f"{key.name}_x{of}"
+        if self.definitions and name in self.definitions.schemas:
+            return self.definitions.reference(name)
         absent = isinstance(key.default, int) and key.default % of == 0
-        return self.shared(at(key, {"multipleOf": of}, absent=absent), f"{key.name}_x{of}") if of > 1 else ALL
+        return self.shared(at(key, {"multipleOf": of}, absent=absent), name) if of > 1 else ALL
 
     def reaches(self, key: Key, size: int) -> JsonSchema:
         absent = isinstance(key.default, int) and key.default >= size

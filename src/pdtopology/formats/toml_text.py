@@ -16,7 +16,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _REPEATED = ("Cannot overwrite a value", "Cannot declare", "Duplicate inline table key")
 
 
@@ -85,13 +84,12 @@ class _Scanner(FlowScanner):
         return table
 
 
-def _fault(text: str, message: str) -> Fault:
+def _fault(text: str, error: str) -> Fault:
+    message, _, place = error.rpartition(" (at ")
     start = len(text)
-    if found := _AT.search(message):
-        message = message[: found.start()]
-        if found[1]:
-            lines = text.split("\n")[: int(found[1]) - 1]
-            start = sum(len(line) + 1 for line in lines) + int(found[2]) - 1
+    if place != "end of document)":
+        line, column = map(int, re.findall(r"\d+", place))
+        start = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + column - 1
     code = "syntax-error"
     if message.startswith(_REPEATED):
         code = "duplicate-key"

@@ -10,13 +10,13 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from pdtopology.constraints import Constraint, Key
+from pdtopology.constraints import Key
 from pdtopology.constraints.json_schema import NONE, Definitions, JsonSchema, at, compile_to_json_schema
-from pdtopology.keys import CONNECTOR_KIND, OFFERED_SIZES
+from pdtopology.keys import OFFERED_SIZES
 from pdtopology.rule import Clause
 from pdtopology.rules import CLAUSES
 
-NAMED_SIZES = tuple(size for size in OFFERED_SIZES if size <= 16)
+NAMED_SIZES = OFFERED_SIZES[: OFFERED_SIZES.index(16) + 1]
 """Wrong sizes that the message names; others are only under the editor's mark."""
 
 
@@ -29,37 +29,27 @@ def rule_clauses(definitions: Definitions | None = None) -> list[JsonSchema]:
     return [
         {
             "$comment": clause.rule.code,
-            "if": _broken(clause, definitions) if definitions is None else _told(clause, definitions),
-            "then": _failure(clause, (clause.at, *clause.see)),
+            "if": _broken(clause, definitions),
+            "then": _unless_silenced(clause, _failure(clause, (clause.at, *clause.see)), definitions),
         }
         for clause in CLAUSES
         if clause.refused
     ]
 
 
-def _told(clause: Clause, definitions: Definitions) -> JsonSchema:
-    silencing = [other for other in CLAUSES if other.refused and clause.is_silenced_by(other)]
-    return {
-        "allOf": [
-            *({"not": _broken(other, definitions)} for other in silencing),
-            _broken(clause, definitions),
-        ]
-    }
-
-
 def _broken(clause: Clause, definitions: Definitions | None) -> JsonSchema:
     """The documents that break the clause; exact where those that silence it are not broken."""
-    constraint = refused_constraint(clause)
-    assert constraint
-    broken = compile_to_json_schema(constraint, clause.related_pairs(CLAUSES), definitions=definitions)
+    assert clause.refused_by_schema
+    related = clause.related_pairs(CLAUSES)
+    broken = compile_to_json_schema(clause.refused_by_schema, related, definitions=definitions)
     return definitions.define(clause.name, broken) if definitions else broken
 
 
-def refused_constraint(clause: Clause) -> Constraint | None:
-    """What the clause refuses among all documents: those with its rule's connector."""
-    if clause.refused and clause.rule.connector:
-        return clause.refused.only_where(CONNECTOR_KIND.is_(clause.rule.connector))
-    return clause.refused
+def _unless_silenced(clause: Clause, failure: JsonSchema, definitions: Definitions | None) -> JsonSchema:
+    silencing = [other for other in CLAUSES if other.refused and clause.is_silenced_by(other)]
+    if definitions is None or not silencing:
+        return failure
+    return {"if": {"anyOf": [definitions.reference(other.name) for other in silencing]}, "else": failure}
 
 
 def _failure(clause: Clause, places: tuple[Key, ...]) -> JsonSchema:

@@ -11,11 +11,21 @@ from pdtopology.constraints import Key
 from pdtopology.constraints.json_schema import ALL, NONE, Definitions, JsonSchema, Sizes, at, compile_to_json_schema
 from pdtopology.keys import DECODE_TP, PREFILL_TP
 from pdtopology.releases import KNOWN_RELEASES, release_name
+from pdtopology.rule import Clause
 from pdtopology.rules import CLAUSES
-from pdtopology.schema.clauses import refused_constraint
 
 # vLLM CacheDType, vllm/config/cache.py in 0.33, without the formats of single platforms.
-KV_CACHE_DTYPES = ("auto", "bfloat16", "float16", "fp8", "fp8_e4m3", "fp8_e5m2", "fp8_ds_mla", "nvfp4", "int8_per_token_head")
+KV_CACHE_DTYPES = (
+    "auto",
+    "bfloat16",
+    "float16",
+    "fp8",
+    "fp8_e4m3",
+    "fp8_e5m2",
+    "fp8_ds_mla",
+    "nvfp4",
+    "int8_per_token_head",
+)
 
 STARTER: dict[str, Any] = {
     "model": {"name": "$1", "num_attention_heads": "^${2:64}", "total_num_kv_heads": "^${3:8}"},
@@ -28,6 +38,7 @@ STARTER: dict[str, Any] = {
 
 def size_completions(definitions: Definitions) -> list[JsonSchema]:
     """For each role, the sizes that satisfy every rule beside each common size of the other role."""
+    conditions = _Conditions(definitions)
     return [
         {
             "if": at(other, {"minimum": size, "maximum": size}, absent=other.default == size),
@@ -35,7 +46,7 @@ def size_completions(definitions: Definitions) -> list[JsonSchema]:
         }
         for key, other in ((PREFILL_TP, DECODE_TP), (DECODE_TP, PREFILL_TP))
         for size in other.common
-        if (offers := _offers(key, other, size, definitions))
+        if (offers := _offers(key, other, size, conditions))
     ]
 
 
@@ -59,32 +70,55 @@ def file_completion() -> JsonSchema:
     }
 
 
-def _offers(key: Key, other: Key, size: int, definitions: Definitions) -> list[JsonSchema]:
+def _offers(key: Key, other: Key, size: int, conditions: _Conditions) -> list[JsonSchema]:
     """A snippet for each size that may fit, under the condition that nothing is broken with it."""
     offers = []
     for offered in key.common:
-        conditions = _conditions({key: offered, other: size}, definitions)
-        if conditions is None:
+        broken = conditions.of({key: offered, other: size})
+        if broken is None:
             continue
         snippet = _snippet(offered, _ratio(offered, size, other.parts[0]))
         offer = at(key, {"defaultSnippets": [snippet]}, absent=True)
-        offers.append({"if": {"not": {"anyOf": conditions}}, "then": offer} if conditions else offer)
+        offers.append({"if": {"not": {"anyOf": broken}}, "then": offer} if broken else offer)
     return offers
 
 
-def _conditions(sizes: Sizes, definitions: Definitions) -> list[JsonSchema] | None:
-    """What a document must not match for these sizes to fit; None where they fit no document."""
-    conditions = []
-    for clause in CLAUSES:
-        constraint = refused_constraint(clause)
-        if constraint is None or not sizes.keys() & set(constraint.keys):
-            continue
-        broken = compile_to_json_schema(constraint, known=sizes, definitions=definitions)
-        if broken == ALL:
-            return None
-        if broken != NONE:
-            conditions.append(definitions.share(broken))
-    return conditions
+class _Conditions:
+    """What a document must not match for some sizes to fit it."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self._definitions = definitions
+        # Those that read least first: most pairs of sizes fit no document, whatever else it says.
+        self._clauses = sorted(
+            (clause for clause in CLAUSES if clause.refused_by_schema),
+            key=lambda clause: len(clause.constraint.keys),
+        )
+        self._compiled: dict[tuple[str, tuple[tuple[Key, int], ...]], JsonSchema] = {}
+
+    def of(self, sizes: Sizes) -> list[JsonSchema] | None:
+        """The clauses' conditions; None where the sizes fit no document."""
+        conditions = []
+        for clause in self._clauses:
+            broken = self._broken(clause, sizes)
+            if broken == ALL:
+                return None
+            if broken != NONE:
+                conditions.append(broken)
+        return conditions
+
+    def _broken(self, clause: Clause, sizes: Sizes) -> JsonSchema:
+        constraint = clause.refused_by_schema
+        assert constraint
+        read = tuple((key, size) for key, size in sizes.items() if key in constraint.keys)
+        if not read:
+            return NONE
+        found = self._compiled.get((clause.name, read))
+        if found is None:
+            found = compile_to_json_schema(constraint, known=dict(read), definitions=self._definitions)
+            if found not in (ALL, NONE):
+                found = self._definitions.share(found)
+            self._compiled[clause.name, read] = found
+        return found
 
 
 def _ratio(offered: int, size: int, role: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -94,13 +95,41 @@ def test_the_committed_rule_table_is_fresh() -> None:
     assert (SCHEMAS / "rules.md").read_text() == rule_table(RULES)
 
 
-def test_every_field_has_a_description() -> None:
-    schema = json_schema()
-    objects = {"": schema, **schema["$defs"]}
-    missing = [
-        f"{name}.{key}"
-        for name, value in objects.items()
-        for key, field in value["properties"].items()
-        if not field.get("description")
-    ]
-    assert missing == []
+def test_every_field_says_what_it_means_in_both_forms() -> None:
+    sections = json_schema()["properties"]
+    fields = {
+        f"{section}.{name}": field
+        for section, schema in sections.items()
+        for name, field in {"": schema, **schema.get("properties", {})}.items()
+    }
+    assert len(fields) > 40
+    assert [name for name, field in fields.items() if not field.get("description")] == []
+    assert [name for name, field in fields.items() if not field.get("markdownDescription")] == []
+
+
+@pytest.mark.parametrize(
+    ("field", "part"),
+    [
+        ("tensor_parallel_size", "Default: `1`."),
+        ("tensor_parallel_size", "vLLM: `--tensor-parallel-size`"),
+        ("tensor_parallel_size", "One TP size must be a multiple of the other (`tp-not-divisible`)."),
+        ("port", "vLLM: `--port`"),
+    ],
+)
+def test_the_hover_says_default_flag_and_rules(field: str, part: str) -> None:
+    hover = json_schema()["properties"]["decode"]["properties"][field]
+    assert part in hover["markdownDescription"]
+    assert part.replace("`", "") in hover["description"]
+
+
+def test_no_optional_field_is_a_choice_of_types() -> None:
+    assert "anyOf" not in json.dumps(json_schema()["properties"])
+
+
+def test_the_default_of_a_size_is_not_offered_where_it_may_not_fit() -> None:
+    assert "default" not in json_schema()["properties"]["decode"]["properties"]["tensor_parallel_size"]
+
+
+def test_the_schema_stays_small() -> None:
+    minified = json.dumps(json_schema(), separators=(",", ":")).encode()
+    assert (len(minified) <= 400 * 1024, len(gzip.compress(minified)) <= 30 * 1024) == (True, True)

@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from pdtopology import DecodeRole, ModelGeometry, MoRIIOConnector, PDTopology, PrefillRole
+from pdtopology.topology import Deployment
 
 
 def document(prefill: Any = 8, decode: Any = 8, **changes: Any) -> dict[str, Any]:
@@ -131,6 +132,10 @@ def test_what_is_no_size_is_an_error_of_its_field(role: str, value: object, kind
 def test_a_whole_float_is_its_integer() -> None:
     topology = PDTopology.model_validate(document(8.0, 16.0))
     assert (topology.prefill.tensor_parallel_size, type(topology.decode.tensor_parallel_size)) == (8, int)
+
+
+def test_sections_by_themselves_take_a_whole_float_too() -> None:
+    assert Deployment.of(document(8.0, 6)).prefill.tensor_parallel_size == 8
 
 
 def test_a_whole_float_does_not_hide_another_mistake() -> None:

@@ -19,7 +19,7 @@ from pdtopology.constraints import (
     one_divides_other,
     same,
 )
-from pdtopology.constraints.json_schema import InexactError, compile_to_json_schema
+from pdtopology.constraints.json_schema import Definitions, InexactError, compile_to_json_schema
 from pdtopology.releases import NEWEST
 
 BOUND = 12
@@ -109,6 +109,7 @@ EXPRESSIONS: dict[str, Expression] = {
     "is one of": KIND.is_("x", "z"),
     "is not": ~KIND.is_("y"),
     "optional text is": LABEL.is_("p"),
+    "a size is": A.is_(3, 6),
     "is set": H.is_set,
     "is not set": ~H.is_set,
     "before a release": VERSION.before((0, 33)),
@@ -138,6 +139,39 @@ def test_the_schema_matches_exactly_the_documents_that_python_finds_broken(
 def _parts(expression: Any) -> set[Any]:
     inner = [*getattr(expression, "parts", ()), *filter(None, [getattr(expression, "part", None)])]
     return {expression}.union(*map(_parts, inner))
+
+
+@pytest.mark.parametrize(
+    "known", [{A: 1}, {A: 6}, {B: 4}, {A: 3, B: 12}, {H: 8}], ids=lambda sizes: str(list(sizes.values()))
+)
+@pytest.mark.parametrize("require", EXPRESSIONS.values(), ids=EXPRESSIONS)
+def test_a_known_size_takes_the_place_of_what_the_document_says(require: Expression, known: dict[Key, int]) -> None:
+    constraint = Constraint(~KIND.is_("y"), require)
+    validator = jsonschema_rs.validator_for(compile_to_json_schema(constraint, RELATED, known))
+    for document in DOCUMENTS[::7]:
+        stated = {**document}
+        for key, size in known.items():
+            section, name = key.parts
+            stated[section] = {**stated.get(section, {}), name: size}
+        a, b, h = (value(stated, key) for key in (A, B, H))
+        if not (_is_related(a, b) and _is_related(a, h)):
+            continue
+        assert validator.is_valid(document) is breaks(constraint, stated), document
+
+
+def test_definitions_change_no_verdict() -> None:
+    constraint = Constraint(~same(A, B), one_divides_other(A, H))
+    definitions = Definitions()
+    schema = compile_to_json_schema(constraint, RELATED, definitions=definitions)
+    whole = {"$defs": definitions.schemas, **schema}
+    inline = jsonschema_rs.validator_for(compile_to_json_schema(constraint, RELATED))
+    validator = jsonschema_rs.validator_for(whole)
+    assert all(validator.is_valid(document) is inline.is_valid(document) for document in DOCUMENTS)
+
+
+def test_equal_schemas_share_one_definition() -> None:
+    definitions = Definitions()
+    assert definitions.share({"minimum": 2}) == definitions.share({"minimum": 2}) != definitions.share({"minimum": 3})
 
 
 def test_an_order_without_a_rule_that_relates_the_pair_is_refused() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nested import assert_places, assert_reads_or_faults, fault_of, mappings
 
 from pdtopology.formats import flow, json_text
 from pdtopology.formats.place import MAX_DEPTH, MAX_DIGITS, MAX_VALUES, Place, Span
+from tests.formats.nested import assert_places, assert_reads_or_faults, fault_of, mappings
 
 SMILE = "\N{GRINNING FACE}"
 

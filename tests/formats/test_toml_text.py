@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nested import assert_places, assert_reads_or_faults, at, fault_of, mappings
 
 from pdtopology.formats import flow, toml_text
 from pdtopology.formats.place import MAX_DEPTH, MAX_DIGITS, Path, Place, Span
+from tests.formats.nested import assert_places, assert_reads_or_faults, at, fault_of, mappings
 
 
 def value_of(text: str) -> Any:

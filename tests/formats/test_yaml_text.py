@@ -10,10 +10,10 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from nested import assert_places, assert_reads_or_faults, at, fault_of, mappings
 
 from pdtopology.formats import yaml_text
 from pdtopology.formats.place import MAX_DEPTH, Place, Span
+from tests.formats.nested import assert_places, assert_reads_or_faults, at, fault_of, mappings
 
 
 def value_of(text: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import TypeAlias, cast
 
 from pdtopology.releases import Release
@@ -63,7 +63,7 @@ class Key:
         return Not(AtLeast(self, other))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _key_of_role(key: Key, role: str) -> Key:
     return replace(key, name=f"{role}_{key.name}", path=key.path.replace("role.", f"{role}.", 1))
 

@@ -123,9 +123,13 @@ class _Compiler(NamedTuple):
                 return _any([self.schema(part) for part in parts])
             case Not(part):
                 return _opposite(self.schema(part))
+            case Is(key, values) if key in self.known:
+                return ALL if self.known[key] in values else NONE
             case Is(key, values):
                 name = f"{key.name}_{'_'.join(map(str, values))}".lower()
                 return self.shared(at(key, _one_of(values), absent=key.default in values), name)
+            case IsSet(key) if key in self.known:
+                return ALL
             case IsSet(key):
                 return at(key, {"not": {"type": "null"}}, absent=False)
             case Before(key, release):

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, given, settings
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from pdtopology import RULES, PDTopology, json_schema
 from pdtopology.explain import rule_table
@@ -74,21 +74,6 @@ def test_python_and_the_schemas_agree_on_a_quarter_of_the_whole_product() -> Non
 def test_python_and_the_schemas_agree_on_junk(document: Any) -> None:
     expected = python_accepts(document)
     assert [validator.is_valid(document) for validator in VALIDATORS.values()] == [expected, expected]
-
-
-@pytest.mark.parametrize("wrap", [lambda d: {"topology": d}, lambda d: {"several": [d]}], ids=["nested", "list"])
-@pytest.mark.parametrize(("decode", "expected"), [(4, True), (8, False)])
-def test_a_model_that_holds_topologies_has_the_rules_in_its_schema(wrap: Any, decode: int, expected: bool) -> None:
-    class Service(BaseModel):
-        topology: PDTopology | None = None
-        several: list[PDTopology] = []
-
-    document = {
-        "model": {"total_num_kv_heads": 8},
-        "prefill": {"tensor_parallel_size": 4},
-        "decode": {"tensor_parallel_size": decode},
-    }
-    assert jsonschema_rs.is_valid(Service.model_json_schema(), wrap(document)) is expected
 
 
 def test_the_committed_rule_table_is_fresh() -> None:

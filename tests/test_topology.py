@@ -7,6 +7,7 @@ import json
 import pickle
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from pydantic import BaseModel, ValidationError
 
@@ -273,3 +274,18 @@ def test_a_release_before_all_known_ones_is_as_the_oldest() -> None:
     assert errors(document(8, 4, connector=WRITE, engine={"version": "0.20"})) == [
         ("moriio-write-unequal-tp", "decode.tensor_parallel_size")
     ]
+
+
+@pytest.mark.parametrize("wrap", [lambda d: {"topology": d}, lambda d: {"several": [d]}], ids=["nested", "list"])
+@pytest.mark.parametrize(("decode", "expected"), [(4, True), (8, False)])
+def test_a_model_that_holds_topologies_has_the_rules_in_its_schema(wrap: Any, decode: int, expected: bool) -> None:
+    class Service(BaseModel):
+        topology: PDTopology | None = None
+        several: list[PDTopology] = []
+
+    document = {
+        "model": {"total_num_kv_heads": 8},
+        "prefill": {"tensor_parallel_size": 4},
+        "decode": {"tensor_parallel_size": decode},
+    }
+    assert jsonschema_rs.is_valid(Service.model_json_schema(), wrap(document)) is expected

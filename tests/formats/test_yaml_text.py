@@ -352,9 +352,10 @@ def test_far_too_many_values_are_refused(text: str, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("count", [10_000, 1_000_000])
-@pytest.mark.parametrize("opening", ["[", "- ", "{a: ", "? "])
-def test_very_deep_nesting_is_refused(opening: str, count: int) -> None:
-    assert fault_of(yaml_text, opening * count).message == "nested deeper than 100 levels"
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("- ", ""), ("{a: ", "}"), ("? ", "")])
+def test_very_deep_nesting_is_refused(opening: str, closing: str, count: int) -> None:
+    text = opening * count + closing * count
+    assert fault_of(yaml_text, text).message == "nested deeper than 100 levels"
 
 
 def test_nesting_in_lines_is_refused_where_it_is_too_deep() -> None:

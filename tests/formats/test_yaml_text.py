@@ -351,6 +351,11 @@ def test_far_too_many_values_are_refused(text: str, monkeypatch: pytest.MonkeyPa
     assert (fault.message, len(at(text, fault.span))) == ("more than 200,000 values", 1)
 
 
+def test_thousands_of_tag_directives_are_refused() -> None:
+    text = "".join(f"%TAG !{number}! x\n" for number in range(50_000))
+    assert fault_of(yaml_text, f"{text}--- a").message == "more than 100 %TAG directives"
+
+
 @pytest.mark.parametrize("count", [10_000, 1_000_000])
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("- ", ""), ("{a: ", "}"), ("? ", "")])
 def test_very_deep_nesting_is_refused(opening: str, closing: str, count: int) -> None:

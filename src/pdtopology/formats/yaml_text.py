@@ -32,6 +32,9 @@ _NOT_PRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010
 _LONG = 10_000
 """A text of more characters, which no topology needs, is looked through before nodes are made of it."""
 
+_MAX_TAG_DIRECTIVES = 100
+"""libyaml compares each with all before it."""
+
 
 class _CoreSchemaLoader(yaml.CSafeLoader):
     """libyaml's parser with the plain scalars of https://yaml.org/spec/1.2.2/#1032-tag-resolution, and `<<`."""
@@ -92,6 +95,10 @@ def _nodes(text: str) -> Iterator[Node]:
 
 def _require_modest(text: str) -> None:
     """Refuse what would be nodes by the million, or so deep that older libyaml overflows its stack."""
+    if text.count("%TAG") > _MAX_TAG_DIRECTIVES:
+        start = text.index("%TAG")
+        message = f"more than {_MAX_TAG_DIRECTIVES} %TAG directives"
+        raise Fault("input-too-large", message, None, Span(start, start + 4))
     nodes = depth = 0
     for event in yaml.parse(text, _CoreSchemaLoader):
         nodes += isinstance(event, NodeEvent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import yaml
@@ -64,7 +65,10 @@ for _kind, _pattern, _first in (
 def read(text: str) -> list[Any]:
     """The documents of a stream; empty ones count only where there is no other. Raises `Fault`."""
     builder = _Builder()
-    documents = [builder.build(node, 0) for node in _nodes(text)]
+    with _faults_of(text):
+        if len(text) > _LONG:
+            _require_modest(text)
+        documents = [builder.build(node, 0) for node in _nodes(text)]
     return documents or [None]
 
 
@@ -79,14 +83,18 @@ def locate(text: str) -> list[Places]:
 
 
 def _nodes(text: str) -> Iterator[Node]:
+    loader = _CoreSchemaLoader(text)
+    while loader.check_node():
+        node = loader.get_node()
+        if node is not None and not (isinstance(node, ScalarNode) and node.tag == _TAG + "null"):
+            yield node
+
+
+@contextmanager
+def _faults_of(text: str) -> Iterator[None]:
+    """Tell what the parser raises as a `Fault`."""
     try:
-        if len(text) > _LONG:
-            _require_modest(text)
-        loader = _CoreSchemaLoader(text)
-        while loader.check_node():
-            node = loader.get_node()
-            if node is not None and not (isinstance(node, ScalarNode) and node.tag == _TAG + "null"):
-                yield node
+        yield
     except yaml.MarkedYAMLError as error:
         raise _syntax_fault(text, error) from None
     except (yaml.YAMLError, UnicodeEncodeError):

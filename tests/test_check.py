@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -120,11 +121,18 @@ def test_a_misspelt_section_is_one_mistake() -> None:
     assert [(f.code, f.path, f.hint) for f in findings] == [("extra_forbidden", "prefil", "did you mean prefill?")]
 
 
+KEYS_OF_A_ROLE = (
+    "the keys here are tensor_parallel_size, pipeline_parallel_size, data_parallel_size, data_parallel_size_local, "
+    "prefill_context_parallel_size, decode_context_parallel_size, block_size, kv_cache_dtype, kv_cache_layout, "
+    "replicas, host, port, env, engine_args"
+)
+
+
 @pytest.mark.parametrize(
     ("section", "message", "hint"),
     [
         ({"port": 0}, "prefill.port is 0, but must be greater than 0", None),
-        ({"port": 65536}, "prefill.port is 65536, but must be at most 65,535", None),
+        ({"port": 65536}, "prefill.port is 65536, but must be at most 65535", None),
         ({"data_parallel_size_local": -1}, "prefill.data_parallel_size_local is -1, but must be at least 0", None),
         (
             {"tensor_parallel_size": "4"},
@@ -148,8 +156,18 @@ def test_a_misspelt_section_is_one_mistake() -> None:
         (
             {"env": {"A": 1}},
             "prefill.env.A is 1, but must be text",
-            "put it in quotes as it is written, since 0.30 without them is 0.3",
+            'put it in quotes: "1"',
         ),
+        (
+            {"env": {"A": 0.3}},
+            "prefill.env.A is 0.3, but must be text",
+            "put it in quotes as it is written: 0.30 without them is 0.3",
+        ),
+        ({"env": {"A": True}}, "prefill.env.A is true, but must be text", 'put it in quotes: "true"'),
+        ({"env": {"A": None}}, "prefill.env.A is null, but must be text", None),
+        ({"env": {"[key]": 1}}, "prefill.env.[key] is 1, but must be text", 'put it in quotes: "1"'),
+        ({"[key]": 1}, "unknown key [key] in prefill", KEYS_OF_A_ROLE),
+        ({"host": "\ud800"}, 'prefill.host is "\\ud800", but must be text without halves of surrogate pairs', None),
         (
             {"engine_args": {"tp": 1}},
             "prefill.engine_args.tp has a field of its own",
@@ -180,6 +198,23 @@ def test_a_wrong_value_is_told_with_its_key_and_what_it_must_be(section: Any, me
 def test_a_yes_is_told_to_be_true(value: str, hint: str | None) -> None:
     [finding] = check({"model": {"is_mla": value}, "prefill": {}, "decode": {}})
     assert finding.hint == hint
+
+
+def test_a_version_that_is_too_long_is_told_so() -> None:
+    [finding] = check({"engine": {"version": "0." * 40 + "1"}, "model": {"is_mla": True}, "prefill": {}, "decode": {}})
+    assert finding.message.endswith("but must be at most 64 characters")
+
+
+def test_a_mapping_that_holds_itself_is_no_traceback() -> None:
+    endless: dict[str, Any] = {}
+    endless["endless"] = endless
+    role = {"tensor_parallel_size": 4.0, "engine_args": endless}
+    assert [f.code for f in check({"model": {"is_mla": True}, "prefill": role, "decode": {}, "more": endless})]
+
+
+def test_any_mapping_can_be_checked() -> None:
+    document = MappingProxyType({"model": {"is_mla": True}, "prefill": {}, "decode": {}})
+    assert check(document) == []
 
 
 def test_a_long_text_is_shown_shortened() -> None:
@@ -245,7 +280,7 @@ def test_a_value_put_over_the_file_is_told_by_where_it_came_from() -> None:
     [_, finding] = check(EQUAL, overrides={"decode.tensor_parallel_size": 6})
     assert (finding.code, finding.file, finding.location) == (
         "tp-not-divisible",
-        "--set decode.tensor_parallel_size=6",
+        "override decode.tensor_parallel_size=6",
         None,
     )
 

@@ -159,7 +159,8 @@ def test_explain_lists_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
 def test_explain_tells_the_whole_story(rule: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", rule.code]) == 0
     output = capsys.readouterr().out
-    assert all(text in output for text in (rule.code, rule.title, rule.why, rule.fix, str(rule.source)))
+    parts = [rule.code, rule.title, rule.why, rule.fix, *([str(rule.source)] if rule.source else [])]
+    assert [part for part in parts if part not in output] == []
 
 
 def test_explain_of_an_unknown_code_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
@@ -202,6 +203,13 @@ def test_a_reader_that_has_read_enough_is_no_traceback() -> None:
     command = f"'{sys.executable}' -m pdtopology check many.yaml | head -n 1"
     process = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert (process.stdout.startswith("error[literal_error]"), process.stderr) == (True, "")
+
+
+@pytest.mark.parametrize(("redirection", "status"), [(">&-", 0), ("> /dev/full", 2)])
+def test_an_output_that_cannot_be_written_is_no_traceback(redirection: str, status: int) -> None:
+    command = f"'{sys.executable}' -m pdtopology check good.yaml {redirection}"
+    process = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (process.returncode, "Traceback" in process.stderr) == (status, False)
 
 
 def test_checking_a_good_file_imports_nothing_that_only_mistakes_need() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from pdtopology.formats import yaml_text
 from pdtopology.formats.place import Place, Span
-from pdtopology.load import MAX_BYTES, Document, Source, SourceFault, Text, read_case, read_cases
+from pdtopology.load import MAX_BYTES, Document, Source, SourceFault, SourceText, read_case, read_cases
 
 
 def data_of(source: Source) -> list[Any]:
@@ -244,7 +244,7 @@ def test_places_are_not_worked_out_before_they_are_asked_for() -> None:
             asked.append(text)
             return []
 
-    text = Text("a", "b", Format())
+    text = SourceText("a", "b", Format())
     assert (text.documents(), asked) == (["b"], [])
 
 
@@ -258,7 +258,7 @@ def test_places_are_worked_out_once() -> None:
     [("", [0]), ("a", [0]), ("a\n", [0, 2]), ("a\r\n\r\nb", [0, 3, 5]), ("\u2028\ré\n", [0, 4])],
 )
 def test_a_line_starts_after_each_line_feed(content: str, starts: list[int]) -> None:
-    assert Text("a", content, yaml_text).line_starts == starts
+    assert SourceText("a", content, yaml_text).line_starts == starts
 
 
 # Overrides

@@ -11,10 +11,12 @@ import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from pydantic import ValidationError
+from pydantic_core import PydanticUndefined
 
 from pdtopology import RULES, PDTopology, json_schema
 from pdtopology.explain import rule_table
 from pdtopology.schema import DIALECTS, FILE_NAMES, dump
+from pdtopology.topology import Deployment
 from tests.agreement.documents import full_product
 from tests.agreement.junk import JUNK_DOCUMENT
 
@@ -90,6 +92,24 @@ def test_every_field_says_what_it_means_in_both_forms() -> None:
     assert len(fields) > 40
     assert [name for name, field in fields.items() if not field.get("description")] == []
     assert [name for name, field in fields.items() if not field.get("markdownDescription")] == []
+
+
+def test_the_hover_of_every_field_says_its_default() -> None:
+    silent = []
+    for name, section in Deployment.model_fields.items():
+        fields = getattr(section.annotation, "model_fields", {})
+        hovers = json_schema()["properties"].get(name, {}).get("properties", {})
+        for key, field in fields.items():
+            said = f"Default: `{json.dumps(field.default)}`." in hovers[key]["markdownDescription"]
+            if not said and field.default not in (None, PydanticUndefined):
+                silent.append(f"{name}.{key}")
+    assert silent == []
+
+
+def test_every_field_of_a_role_says_its_flag_unless_it_has_none() -> None:
+    fields = json_schema()["properties"]["decode"]["properties"]
+    without = {key for key, field in fields.items() if "vLLM: `--" not in field["markdownDescription"]}
+    assert without == {"replicas", "env", "engine_args", "kv_cache_layout"}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -146,3 +148,27 @@ def test_an_error_does_not_print_other_values(environment: Any) -> None:
 
 def test_settings_can_be_changed_like_a_topology(file: Path) -> None:
     assert PDTopologySettings(file).replace(decode={"tensor_parallel_size": 16}).decode.tensor_parallel_size == 16
+
+
+def test_a_changed_copy_does_not_read_the_environment_again(file: Path, environment: Any) -> None:
+    settings = PDTopologySettings(file)
+    environment(DECODE__TENSOR_PARALLEL_SIZE="6")
+    changed = settings.replace(decode={"tensor_parallel_size": 16})
+    assert (type(changed), changed.decode.tensor_parallel_size) == (PDTopology, 16)
+
+
+def test_settings_are_valid_where_a_topology_is_wanted(file: Path) -> None:
+    assert PDTopology.model_validate(PDTopologySettings(file)).prefill.port == 8100
+
+
+def test_a_list_on_standard_input_is_told_once(monkeypatch: pytest.MonkeyPatch, environment: Any) -> None:
+    environment(FILE="-")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"- 1\n")))
+    with pytest.raises(TopologyError, match=r"<stdin>:1:1: .*the document is a list"):
+        PDTopologySettings()
+
+
+def test_a_subclass_leaves_other_variables_alone_too(file: Path, environment: Any) -> None:
+    settings: Any = type("Settings", (PDTopologySettings,), {})
+    environment(SOMETHING_ELSE="1", SCHEMA_URI="x")
+    assert settings(file).prefill.port == 8100

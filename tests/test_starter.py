@@ -10,7 +10,7 @@ import pytest
 from pdtopology import check, load_topology
 from pdtopology.cli import main
 from pdtopology.schema import dump, json_schema
-from pdtopology.starter import starter
+from pdtopology.starter import starter_for
 
 SCHEMA = "pdtopology.schema.json"
 EVERY_FORMAT = pytest.mark.parametrize("name", ["pd.yaml", "pd.yml", "pd.json", "pd.toml"])
@@ -90,5 +90,25 @@ def test_a_file_that_cannot_be_put_in_place_leaves_nothing_behind(
     ],
 )
 def test_the_size_fits_the_model(model: dict[str, Any], size: int) -> None:
-    text = starter(Path("pd.yaml"), model).text
+    text = starter_for(Path("pd.yaml"), model).text
     assert load_topology(text).decode.tensor_parallel_size == size
+
+
+def test_a_model_that_no_topology_can_have_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="no topology has the model"):
+        starter_for(Path("pd.yaml"), {"num_attention_heads": 64})
+
+
+def test_the_schemas_own_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", SCHEMA]) == 2
+    assert capsys.readouterr().err == f"pdtopology: {SCHEMA} is the name of the schema\n"
+
+
+def test_a_disk_that_is_full_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Path, *_: Any, **__: Any) -> None:
+        self.touch()
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "write_text", fails)
+    assert main(["init"]) == 2
+    assert list(tmp_path.iterdir()) == []

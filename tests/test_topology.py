@@ -212,6 +212,28 @@ def test_an_unvalidated_copy_of_a_section_is_validated_where_it_is_used() -> Non
         PDTopology(model=ModelGeometry(is_mla=True), prefill=PrefillRole(), decode=role)
 
 
+def test_a_topology_is_valid_where_a_topology_is_wanted() -> None:
+    topology = PDTopology.model_validate(document(8, 16, **{"$schema": "a"}))
+    assert PDTopology.model_validate(topology) == topology
+
+
+def test_an_unvalidated_copy_of_a_topology_is_validated_where_it_is_used() -> None:
+    class Service(BaseModel):
+        topology: PDTopology
+
+    topology = PDTopology.model_validate(document(8, 8))
+    copied = topology.model_copy(update={"decode": DecodeRole(tensor_parallel_size=6)})
+    assert Service(topology=topology).topology == topology
+    with pytest.raises(ValidationError, match="tp-not-divisible"):
+        Service(topology=copied)
+
+
+def test_an_error_does_not_print_what_is_in_the_environment_of_a_role() -> None:
+    with pytest.raises(ValidationError) as caught:
+        PDTopology.model_validate({"model": {}, "prefill": {"env": {"HF_TOKEN": "hf_secret"}, "port": 0}})
+    assert "hf_secret" not in str(caught.value)
+
+
 def test_replace_changes_one_value_and_keeps_the_others() -> None:
     topology = PDTopology.model_validate(document(8, 8)).replace(decode={"tensor_parallel_size": 16})
     assert topology == PDTopology.model_validate(document(8, 16))

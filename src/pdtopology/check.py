@@ -17,19 +17,25 @@ if TYPE_CHECKING:
 # What tells of mistakes is imported where there is one: a good file, the usual one, does not wait for it.
 
 
-def check(source: Source | Mapping[str, Any], *, overrides: Mapping[str, Any] | None = None) -> list[Diagnostic]:
+def check(
+    source: Source | Mapping[str, Any],
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    origin: str = "override",
+) -> list[Diagnostic]:
     """Everything wrong with the documents of a source, and every warning. Never raises for bad content.
 
     `source` is a path, `-` for standard input, the text of a document (a string that holds a line break), or a
-    document already read. `overrides` puts values at dotted paths over it: `{"decode.tensor_parallel_size": 8}`.
+    document already read. `overrides` puts values at dotted paths over it: `{"decode.tensor_parallel_size": 8}`;
+    findings about those name `origin` instead of a line.
     """
     try:
-        cases = read_cases(source, overrides or {})
+        cases = read_cases(source, overrides or {}, origin)
     except SourceFault as fault:
         from pdtopology.findings import source_finding
 
         return [source_finding(fault)]
-    return [finding for case in cases for finding in _findings(case)]
+    return [finding for case in cases for finding in findings_of(case)]
 
 
 def load_topology(source: Source, *, overrides: Mapping[str, Any] | None = None) -> PDTopology:
@@ -49,10 +55,11 @@ def load_topology(source: Source, *, overrides: Mapping[str, Any] | None = None)
     except ValidationError:
         from pdtopology.diagnostic import TopologyError
 
-        raise TopologyError(_findings(case)) from None
+        raise TopologyError(findings_of(case)) from None
 
 
-def _findings(case: Case) -> list[Diagnostic]:
+def findings_of(case: Case) -> list[Diagnostic]:
+    """Everything wrong with one document, and every warning."""
     try:
         deployment = Deployment.of(case.data)
     except ValidationError as error:

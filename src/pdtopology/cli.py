@@ -26,13 +26,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         status: int = options.run(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as after `>&-`
+            sys.stdout.flush()
     except BrokenPipeError:  # `| head` has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return INVALID
+        _discard_output()
+        return UNUSABLE
+    except OSError as error:
+        _discard_output()
+        print(f"pdtopology: cannot write: {error.strerror}", file=sys.stderr)
+        return UNUSABLE
     except KeyboardInterrupt:
         return 130
     return status
+
+
+def _discard_output() -> None:
+    """Let the interpreter's last flush go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -97,7 +107,7 @@ def _override(argument: str) -> tuple[str, Any]:
 
 def _check(options: argparse.Namespace) -> int:
     overrides = dict(options.overrides)
-    findings = [finding for file in options.files for finding in check(file, overrides=overrides)]
+    findings = [finding for file in options.files for finding in check(file, overrides=overrides, origin="--set")]
     if options.format == "json":
         from pdtopology.rendering.json import render_json
 
@@ -116,7 +126,7 @@ def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
     if findings:
         from pdtopology.rendering.text import render_text
 
-        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        color = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         for finding in findings:
             print(render_text(finding, color=color), end="\n\n")
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
@@ -152,7 +162,7 @@ def _explain(options: argparse.Namespace) -> int:
 def _init(options: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from pdtopology.starter import EXAMPLE_MODEL, starter
+    from pdtopology.starter import EXAMPLE_MODEL, starter_for
 
     try:
         model = EXAMPLE_MODEL
@@ -165,7 +175,7 @@ def _init(options: argparse.Namespace) -> int:
                 "total_num_kv_heads": None if geometry.is_mla else max(geometry.kv_head_counts),
                 "is_mla": geometry.is_mla,
             }
-        started = starter(Path(options.path), model)
+        started = starter_for(Path(options.path), model)
         started.write(force=options.force)
     except (OSError, ValueError) as error:
         print(f"pdtopology: {error}", file=sys.stderr)

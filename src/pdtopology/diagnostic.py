@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pdtopology.formats.place import Span
-from pdtopology.load import Text
+from pdtopology.load import SourceText
 from pdtopology.rule import Severity
 
 
@@ -25,7 +26,7 @@ class Location:
     """The line it begins in, without its end."""
 
     @classmethod
-    def of(cls, text: Text, span: Span) -> Location:
+    def of(cls, text: SourceText, span: Span) -> Location:
         """The location of a span of a text."""
         starts = text.line_starts
         line, end_line = (bisect_right(starts, offset) for offset in span)
@@ -100,6 +101,22 @@ class Diagnostic:
                 for other in self.related
             ],
         }
+
+
+_MAX_BITS = 256
+_MAX_SHOWN = 60
+
+
+def shown(value: Any) -> str:
+    """A value as a document would state it, or its kind where it is long."""
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        return f"a number of {value.bit_length()} bits"
+    if isinstance(value, (str, int, float, bool, type(None))):
+        text = json.dumps(value)
+        return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 10]}… ({len(text):,} characters)"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    return "a list" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
 
 
 class TopologyError(Exception):

@@ -7,7 +7,7 @@ import json
 from pdtopology.constraints import ALWAYS
 from pdtopology.constraints.prose import compile_to_prose
 from pdtopology.keys import CONNECTOR_KIND
-from pdtopology.releases import release_name
+from pdtopology.releases import NEWEST, release_name
 from pdtopology.rule import Rule
 
 
@@ -20,7 +20,7 @@ def list_rules(rules: tuple[Rule, ...]) -> str:
 def rule_table(rules: tuple[Rule, ...]) -> str:
     """The rules as a table in Markdown: schemas/rules.md."""
     rows = [
-        "| code | what must hold | severity | releases | the engine says so |",
+        "| code | what must hold | severity | releases | when the engine tells |",
         "|---|---|---|---|---|",
         *(
             f"| `{rule.code}` | {rule.title} | {rule.severity.value} | {_releases(rule)} | {_raised(rule)} |"
@@ -41,9 +41,9 @@ def explain(rule: Rule) -> str:
         "" if when == ALWAYS else f"When: {compile_to_prose(when)}",
         f"Releases: {_releases(rule)}",
         f"Why: {rule.why}",
-        f"The engine says so: {_raised(rule)}",
+        _raised(rule),
         f"Fix: {rule.fix}",
-        f"Source: {rule.source}",
+        f"Source: vLLM's {rule.source}" if rule.source else "",
         f"Breaks it, reported at {rule.at.path.replace('role.', 'prefill. or decode.')}:\n"
         + "\n".join(f"  {key}: {json.dumps(value)}" for key, value in rule.bad.items()),
     ]
@@ -51,8 +51,13 @@ def explain(rule: Rule) -> str:
 
 
 def _raised(rule: Rule) -> str:
-    return rule.raised.value if rule.raised else "not at all: the rule is about this file"
+    return rule.raised.value if rule.raised else "It is about this file, not the engine."
 
 
 def _releases(rule: Rule) -> str:
-    return f"vLLM before {release_name(rule.until)}" if rule.until else "every known one"
+    if rule.source is None:
+        return "every release"
+    seen = f"seen in {release_name(rule.source.since)}"
+    return (
+        f"vLLM before {release_name(rule.until)}, {seen}" if rule.until else f"vLLM, {seen} to {release_name(NEWEST)}"
+    )

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic_core import ErrorDetails
 
-from pdtopology.formats.place import Path
+from pdtopology.diagnostic import shown
+from pdtopology.paths import Path, dotted
 from pdtopology.suggestions import keys_of, sections_of, suggested_key
 
-_MAX_BITS = 256
-_MAX_SHOWN = 60
+_KEY_DEPTH = 3
 
 
 def path_of(error: ErrorDetails) -> Path:
-    """Where the error is, without pydantic's mark for a mapping's key."""
-    return tuple(part for part in error["loc"] if part != "[key]")
-
-
-def dotted(path: Path) -> str:
-    """A path as people write it: `decode.tensor_parallel_size`."""
-    return ".".join(map(str, path))
+    """Where the error is, without pydantic's mark for a key of `env` or `engine_args`."""
+    path = error["loc"]
+    is_marked = len(path) > _KEY_DEPTH and path[-1] == "[key]"
+    return path[:-1] if is_marked else path
 
 
 def message_of(error: ErrorDetails) -> str:
@@ -47,43 +43,29 @@ def hint_of(error: ErrorDetails) -> str | None:
     return hint(path_of(error), error["input"]) if hint else None
 
 
-def shown(value: Any) -> str:
-    """A value as a document would state it, or its kind where it is long."""
-    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-        return f"a number of {value.bit_length()} bits"
-    if isinstance(value, (str, int, float, bool, type(None))):
-        text = json.dumps(value)
-        return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 10]}… ({len(text):,} characters)"
-    if isinstance(value, Mapping):
-        return "a mapping"
-    return "a list" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
+_WANTED: Mapping[str, str] = {
+    "greater_than": "greater than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "string_too_short": "some text",
+    "string_too_long": "at most {max_length} characters",
+    "string_unicode": "text without halves of surrogate pairs",
+    "string_pattern_mismatch": 'a version such as "0.33" or "0.33.1"',
+    "model_type": "a mapping",
+    "dict_type": "a mapping",
+}
 
 
 def _wanted(error: ErrorDetails) -> str:
     context: Mapping[str, Any] = error.get("ctx", {})
-    match error["type"]:
-        case "greater_than":
-            return f"greater than {context['gt']}"
-        case "greater_than_equal":
-            return f"at least {context['ge']}"
-        case "less_than_equal":
-            return f"at most {context['le']:,}"
-        case "int_type":
-            return "a whole number"
-        case "bool_type":
-            return "true or false"
-        case "string_type":
-            return "text"
-        case "string_too_short":
-            return "some text"
-        case "string_pattern_mismatch":
-            return 'a version such as "0.33" or "0.33.1"'
-        case "literal_error":
-            return str(context["expected"]).replace("'", '"')
-        case "model_type" | "dict_type":
-            return "a mapping"
-        case _:
-            return error["msg"].removeprefix("Input should be ")
+    if error["type"] == "literal_error":
+        return str(context["expected"]).replace("'", '"')
+    wanted = _WANTED.get(error["type"])
+    # Kinds that the models do not raise today keep pydantic's words.
+    return wanted.format_map(context) if wanted else error["msg"].removeprefix("Input should be ")
 
 
 def _missing(path: Path, _: Any) -> str:
@@ -109,9 +91,9 @@ def _whole_number(_: Path, value: Any) -> str | None:
 
 
 def _text(_: Path, value: Any) -> str | None:
-    if isinstance(value, (int, float)):
-        return f"put it in quotes as it is written, since 0.30 without them is {shown(0.3)}"
-    return None
+    if isinstance(value, float):
+        return "put it in quotes as it is written: 0.30 without them is 0.3"
+    return f'put it in quotes: "{shown(value)}"' if isinstance(value, (bool, int)) else None
 
 
 def _truth(_: Path, value: Any) -> str | None:

@@ -8,11 +8,12 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from pdtopology.constraints import Key
-from pdtopology.diagnostic import Diagnostic, Location, Related
-from pdtopology.field_errors import dotted, hint_of, message_of, path_of, shown
-from pdtopology.formats.place import Path, Span
+from pdtopology.diagnostic import Diagnostic, Location, Related, shown
+from pdtopology.field_errors import hint_of, message_of, path_of
+from pdtopology.formats.place import Span
 from pdtopology.hints import hint_for
 from pdtopology.load import Case, SourceFault
+from pdtopology.paths import Path, dotted
 from pdtopology.rule import Severity
 from pdtopology.suggestions import suggested_key
 from pdtopology.topology import Deployment
@@ -113,7 +114,7 @@ def _rule_finding(case: Case, violation: Violation, severity: Severity, hint: st
         location=location,
         related=[_related(case, violation, key) for key in violation.clause.see],
         title=rule.title,
-        note=f"The engine says so {rule.raised.value}." if rule.raised else "",
+        note=rule.raised.value if rule.raised else "",
     )
 
 
@@ -126,7 +127,7 @@ def _origin(case: Case, path: Path, *, of_key: bool = False) -> tuple[str | None
     """The file and location of a value (or of its key), or the override that gave it."""
     for override, value in case.overrides.items():
         if path[: len(override)] == override:
-            return f"--set {dotted(override)}={shown(value)}", None
+            return f"{case.origin} {dotted(override)}={shown(value)}", None
     if case.document is None:
         return None, None
     text = case.document.text

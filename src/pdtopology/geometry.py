@@ -46,14 +46,19 @@ def expected_ack_count(producer_tp_size: int, consumer_tp_size: int) -> int:
 
 
 def remote_tp_rank(local_tp_rank: int, local_tp_size: int, remote_tp_size: int) -> int:
-    """The remote rank that a local rank talks to: `rank * ratio` if the remote side is larger, else `rank // ratio`.
+    """The remote rank that a local rank talks to, the first where it talks to several.
 
-    vLLM `get_moriio_remote_tp_rank`.
+    `rank * ratio` if the remote side is larger, else `rank // ratio`. vLLM `get_moriio_remote_tp_rank`.
 
-    Raises `GeometryError` for a size that is not positive, a rank out of range, or sizes of which neither
-    is a multiple of the other.
+    Raises `GeometryError` for a size that is not positive, a rank out of range, or sizes of which neither is a
+    multiple of the other.
     """
-    return read_source_tp_ranks(local_tp_rank, local_tp_size, remote_tp_size)[0]
+    given = f"invalid geometry: tp=({local_tp_size}, {remote_tp_size}) rank={local_tp_rank}"
+    if not _is_whole_share(local_tp_size, remote_tp_size):
+        raise GeometryError(f"{given}: sizes must be positive, and one a multiple of the other")
+    if not 0 <= local_tp_rank < local_tp_size:
+        raise GeometryError(f"{given}: no such local rank")
+    return local_tp_rank * remote_tp_size // local_tp_size
 
 
 def read_source_tp_ranks(local_tp_rank: int, local_tp_size: int, remote_tp_size: int) -> tuple[int, ...]:
@@ -64,17 +69,8 @@ def read_source_tp_ranks(local_tp_rank: int, local_tp_size: int, remote_tp_size:
 
     Raises `GeometryError` as `remote_tp_rank` does.
     """
-    pair = f"tp=({local_tp_size}, {remote_tp_size})"
-    if not has_positive_geometry(local_tp_size, remote_tp_size):
-        raise GeometryError(f"invalid geometry: {pair}: both must be positive")
-    if not 0 <= local_tp_rank < local_tp_size:
-        raise GeometryError(f"invalid geometry: {pair} rank={local_tp_rank}: no such local rank")
-    if remote_tp_size % local_tp_size == 0:
-        ratio = remote_tp_size // local_tp_size
-        return tuple(range(local_tp_rank * ratio, (local_tp_rank + 1) * ratio))
-    if local_tp_size % remote_tp_size == 0:
-        return (local_tp_rank // (local_tp_size // remote_tp_size),)
-    raise GeometryError(f"invalid geometry: {pair} rank={local_tp_rank}: one size must be a multiple of the other")
+    first = remote_tp_rank(local_tp_rank, local_tp_size, remote_tp_size)
+    return tuple(range(first, first + max(1, remote_tp_size // local_tp_size)))
 
 
 def kv_heads_on_rank(tp_rank: int, tp_size: int, total_num_kv_heads: int) -> range:

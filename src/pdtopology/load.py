@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from pdtopology.formats import Format, format_of
-from pdtopology.formats.place import Fault, Path, Place, Places
+from pdtopology.formats.place import Fault, Place, Places
+from pdtopology.paths import Path, with_value
 
 MAX_BYTES = 10 * 1024 * 1024
 
@@ -17,7 +18,7 @@ Source: TypeAlias = "str | os.PathLike[str]"
 """A path, `-` for standard input, or the text of a document (a string that holds a line break)."""
 
 
-class Text:
+class SourceText:
     """What a source holds, and what to call it."""
 
     def __init__(self, name: str, content: str, file_format: Format) -> None:
@@ -50,7 +51,7 @@ class Text:
 class Document(NamedTuple):
     """One document of a text."""
 
-    text: Text
+    text: SourceText
     number: int
     """Its place in the text, from 0."""
 
@@ -74,31 +75,39 @@ class Case(NamedTuple):
     data: Any
     document: Document | None
     overrides: Mapping[Path, Any]
+    origin: str
+    """What findings call the source of the overrides."""
 
 
 class SourceFault(Exception):
     """A source that holds no documents, or not as many as wanted."""
 
-    def __init__(self, fault: Fault, name: str, text: Text | None = None) -> None:
+    def __init__(self, fault: Fault, name: str, text: SourceText | None = None) -> None:
         super().__init__(f"{name}: {fault.message}")
         self.fault = fault
         self.name = name
         self.text = text
 
 
-def read_cases(source: Source | Mapping[str, Any], overrides: Mapping[str, Any]) -> list[Case]:
+def read_cases(
+    source: Source | Mapping[str, Any], overrides: Mapping[str, Any], origin: str = "override"
+) -> list[Case]:
     """The documents of a source, with values put over them at dotted paths. Raises `SourceFault`."""
     changes: dict[Path, Any] = {tuple(path.split(".")): value for path, value in overrides.items()}
+
+    def case(data: Any, document: Document | None) -> Case:
+        for path, value in changes.items():
+            data = with_value(data, path, value)
+        return Case(data, document, changes, origin)
+
     if isinstance(source, Mapping):
-        return [Case(_with_overrides(source, changes), None, changes)]
+        return [case(dict(source), None)]
     text = _read_text(source)
     try:
         values = text.documents()
     except Fault as fault:
         raise SourceFault(fault, text.name, text) from None
-    return [
-        Case(_with_overrides(value, changes), Document(text, number), changes) for number, value in enumerate(values)
-    ]
+    return [case(value, Document(text, number)) for number, value in enumerate(values)]
 
 
 def read_case(source: Source, overrides: Mapping[str, Any]) -> Case:
@@ -111,9 +120,9 @@ def read_case(source: Source, overrides: Mapping[str, Any]) -> Case:
     return case
 
 
-def _read_text(source: Source) -> Text:
+def _read_text(source: Source) -> SourceText:
     if isinstance(source, str) and "\n" in source:
-        return Text("<text>", source, format_of(""))
+        return SourceText("<text>", source, format_of(""))
     name = _name_of(source)
     try:
         content = _read_bytes(source)
@@ -121,7 +130,7 @@ def _read_text(source: Source) -> Text:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceFault(Fault("unreadable-file", f"cannot be read: {reason}"), name) from None
     try:
-        return Text(name, _decoded(content), format_of(name))
+        return SourceText(name, _decoded(content), format_of(name))
     except Fault as fault:
         raise SourceFault(fault, name) from None
 
@@ -137,21 +146,6 @@ def _read_bytes(source: Source) -> bytes:
 
 def _name_of(source: Source) -> str:
     return "<stdin>" if source == "-" else os.fspath(source)
-
-
-def _with_overrides(data: Any, overrides: Mapping[Path, Any]) -> Any:
-    for path, value in overrides.items():
-        data = _with_override(data, path, value)
-    return data
-
-
-def _with_override(data: Any, path: Path, value: Any) -> Any:
-    """The data with one value put in, mappings made where they are missing; the data itself is not changed."""
-    if not path:
-        return value
-    members = dict(data) if isinstance(data, Mapping) else {}
-    members[path[0]] = _with_override(members.get(path[0]), path[1:], value)
-    return members
 
 
 def _decoded(content: bytes) -> str:

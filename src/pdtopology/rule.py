@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pdtopology.constraints import ALWAYS, Constraint, Expression, Key
 from pdtopology.constraints.expressions import for_role
 from pdtopology.keys import CONNECTOR_KIND, ENGINE_VERSION
-from pdtopology.releases import Release
+from pdtopology.releases import OLDEST, Release
 
 ROLES = ("prefill", "decode")
 
@@ -18,10 +18,10 @@ ROLES = ("prefill", "decode")
 class Stage(Enum):
     """When the engine itself says that a rule is broken."""
 
-    PARSE = "when it parses its arguments"
-    START = "while it starts, after the weights are loaded"
-    FIRST_REQUEST = "only at the first request"
-    NEVER = "never: it hangs or serves wrong text"
+    PARSE = "The engine says so when it parses its arguments."
+    START = "The engine says so while it builds the model, before it loads the weights."
+    FIRST_REQUEST = "The engine says so only at the first request."
+    NEVER = "The engine never says so: it hangs or serves wrong text."
 
 
 class Severity(str, Enum):
@@ -32,17 +32,17 @@ class Severity(str, Enum):
     UNDETERMINED = "undetermined"
 
 
-class Source(NamedTuple):
-    """Where upstream enforces the rule or breaks without it."""
+class Upstream(NamedTuple):
+    """Where vLLM enforces the rule or breaks without it."""
 
     file: str
-    """Path inside the vLLM source tree."""
+    """Path inside its source tree."""
     function: str
-    since: str
-    """The first release whose source was seen to have it."""
+    since: Release = OLDEST
+    """The first release in which it was seen."""
 
     def __str__(self) -> str:
-        return f"vLLM {self.file}, {self.function} (seen in {self.since} and later)"
+        return f"{self.file}, {self.function}"
 
 
 class Rule(NamedTuple):
@@ -65,11 +65,12 @@ class Rule(NamedTuple):
     """What goes wrong at run time."""
     fix: str
     """What to do, in one sentence."""
-    source: Source
     bad: Mapping[str, Any]
     """The smallest document that breaks this rule and no other."""
     raised: Stage | None = None
     """When the engine tells; None for a rule about the document itself."""
+    source: Upstream | None = None
+    """Where upstream; None for a rule about the document itself."""
     see: tuple[Key, ...] = ()
     """The keys it disagrees with."""
     connector: str | None = None
@@ -85,7 +86,8 @@ class Rule(NamedTuple):
     @property
     def clauses(self) -> tuple[Clause, ...]:
         """The rule made concrete: once, or once for each role."""
-        if any(key.parts[0] == "role" for key in (self.at, *self.see)):
+        read = Constraint(self.when, self.require).keys
+        if any(key.parts[0] == "role" for key in (self.at, *self.see, *read)):
             return tuple(Clause(self, role) for role in ROLES)
         return (Clause(self),)
 

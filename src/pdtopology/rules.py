@@ -14,7 +14,7 @@ from pdtopology.keys import (
     TP,
 )
 from pdtopology.releases import NEWEST, OLDEST, release_name
-from pdtopology.rule import Clause, Rule, Severity, Source, Stage
+from pdtopology.rule import Clause, Rule, Severity, Stage, Upstream
 
 GENERAL = (
     Rule(
@@ -27,7 +27,7 @@ GENERAL = (
         why="Every rank computes an equal share of the attention heads.",
         fix="Choose a TP size that divides model.num_attention_heads.",
         raised=Stage.PARSE,
-        source=Source("vllm/config/model.py", "ModelConfig.verify_with_parallel_config", "0.26"),
+        source=Upstream("vllm/config/model.py", "ModelConfig.verify_with_parallel_config"),
         bad={
             "model": {"num_attention_heads": 64, "is_mla": True},
             "prefill": {},
@@ -47,7 +47,7 @@ GENERAL = (
         "built; a connector that met such a pair would copy the wrong heads.",
         fix="Choose a TP size that divides model.total_num_kv_heads or is a multiple of it.",
         raised=Stage.START,
-        source=Source("vllm/model_executor/layers/linear.py", "QKVParallelLinear", "0.26"),
+        source=Upstream("vllm/model_executor/layers/linear.py", "QKVParallelLinear"),
         bad={
             "model": {"total_num_kv_heads": 4},
             "prefill": {"tensor_parallel_size": 6},
@@ -56,14 +56,13 @@ GENERAL = (
     ),
     Rule(
         code="kv-heads-unknown",
-        title="The KV heads of the model are not stated",
+        title="A model that is not MLA must state its KV heads",
         at=KV_HEADS,
         require=IS_MLA | KV_HEADS.is_set,
         message="state the model's KV heads, or that it is an MLA model",
         why="Which TP sizes fit each other depends on how many KV heads there are. Only the latent of an MLA model is "
         "the same on every rank.",
         fix="Set model.total_num_kv_heads (num_key_value_heads in the model's config.json), or model.is_mla: true.",
-        source=Source("vllm/config/model.py", "ModelConfig.get_total_num_kv_heads", "0.26"),
         bad={"model": {}, "prefill": {}, "decode": {}},
     ),
     Rule(
@@ -77,10 +76,9 @@ GENERAL = (
         "map, with MLA models too.",
         fix="Choose TP sizes of which one is a multiple of the other.",
         raised=Stage.FIRST_REQUEST,
-        source=Source(
+        source=Upstream(
             "vllm/distributed/kv_transfer/kv_connector/v1/moriio/moriio_connector.py",
             "get_moriio_remote_tp_rank",
-            "0.26",
         ),
         bad={
             "model": {"total_num_kv_heads": 12},
@@ -90,7 +88,7 @@ GENERAL = (
     ),
     Rule(
         code="engine-version-unknown",
-        title="The rules were not read from this release",
+        title="The release should be one whose rules are known",
         at=ENGINE_VERSION,
         severity=Severity.WARNING,
         require=~ENGINE_VERSION.before(OLDEST) & ENGINE_VERSION.before((NEWEST[0], NEWEST[1] + 1)),
@@ -98,7 +96,6 @@ GENERAL = (
         f"{release_name(OLDEST)} to {release_name(NEWEST)} are used",
         why="A later release may accept more, an earlier one less, than the rules say.",
         fix="Try the pair on one request before it serves.",
-        source=Source("vllm/version.py", "__version__", "0.26"),
         bad={
             "engine": {"version": "0.99"},
             "model": {"is_mla": True},

@@ -10,7 +10,7 @@ MAX_SIZE = 65_536
 Size = Annotated[int, Field(gt=0, le=MAX_SIZE)]
 """A count of ranks, tokens or instances: at least 1."""
 
-Text = Annotated[str, Field(min_length=1)]
+NonEmpty = Annotated[str, Field(min_length=1)]
 
 
 class Section(BaseModel):
@@ -24,6 +24,8 @@ class Section(BaseModel):
         extra="forbid",
         strict=True,
         frozen=True,
+        # The input of an error may be a whole section, with the secrets in its `env`.
+        hide_input_in_errors=True,
         revalidate_instances="always",
         # Only the validator that is used is built: most of what importing pydantic models costs.
         defer_build=True,

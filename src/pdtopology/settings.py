@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from pdtopology.check import check
+from pdtopology.check import findings_of
 from pdtopology.diagnostic import TopologyError
 from pdtopology.findings import source_finding
 from pdtopology.load import SourceFault, read_case
@@ -32,10 +31,14 @@ class PDTopologySettings(BaseSettings, PDTopology):
     Raises pydantic's `ValidationError` as `PDTopology` does, and `TopologyError` for a file that cannot be read.
     """
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter=DELIMITER, hide_input_in_errors=True)
+    model_config = SettingsConfigDict(hide_input_in_errors=True)
 
     def __init__(self, file: str | os.PathLike[str] | None = None, **values: Any) -> None:
         super().__init__(**values, file=file)
+
+    def replace(self, **changes: Any) -> PDTopology:
+        """As `PDTopology.replace`; the copy is a plain topology, which does not read the environment again."""
+        return PDTopology.model_validate(self).replace(**changes)
 
     @classmethod
     def settings_customise_sources(
@@ -79,12 +82,12 @@ class _File(_Source):
         if not self._file:
             return {}
         try:
-            data = read_case(self._file, {}).data
+            case = read_case(self._file, {})
         except SourceFault as fault:
             raise TopologyError([source_finding(fault)]) from None
-        if data is not None and not isinstance(data, dict):
-            raise TopologyError(check(self._file))
-        return data or {}
+        if case.data is not None and not isinstance(case.data, dict):
+            raise TopologyError(findings_of(case))
+        return case.data or {}
 
 
 class _Environment(_Source):
@@ -97,20 +100,18 @@ class _Environment(_Source):
         }
         # A whole section first, so that a single key is put over it.
         for parts in sorted(named, key=len):
-            _put(values, self.settings_cls, parts, named[parts])
+            field = self.settings_cls.model_fields.get(parts[0].lower())
+            if field and not field.alias:
+                _put(values, self.settings_cls, parts, named[parts])
         return values
 
 
 def _put(values: dict[str, Any], model: type[BaseModel], parts: tuple[str, ...], text: str) -> None:
-    """Put one variable's value where its name says.
-
-    A name that no field has is left alone at the top, as pydantic-settings does, and is an unknown key below.
-    """
+    """Put one variable's value where its name says, under a key that may be unknown."""
     name = parts[0].lower()
     field = model.model_fields.get(name)
     if field is None:
-        if model is not PDTopologySettings:
-            values[name] = text
+        values[name] = text
         return
     inner = field.annotation
     if len(parts) == 1:
@@ -131,27 +132,13 @@ def _mapping(values: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _converted(text: str, annotation: Any) -> Any:
-    """The text as the field's number, truth value or JSON object; as it is where it is none, for validation to tell."""
-    kinds = _kinds(annotation)
-    for kind in (int, bool):
-        if kind in kinds:
-            try:
-                return TypeAdapter(kind).validate_python(text)
-            except ValidationError:
-                return text
-    if str not in kinds:
-        try:
-            return json.loads(text)
-        except ValueError:
+    """The text as the field's number or truth value, or as a JSON object; as it is where it is none of them."""
+    try:
+        return TypeAdapter(annotation).validate_strings(text)
+    except ValidationError:
+        if not text.lstrip().startswith("{"):
             return text
-    return text
-
-
-def _kinds(annotation: Any) -> set[Any]:
-    """The classes that an annotation is made of."""
-    if getattr(annotation, "__origin__", None) in (dict, Mapping):
-        return {dict}
-    inner = get_args(annotation)
-    if hasattr(annotation, "__metadata__"):
-        inner = inner[:1]
-    return set().union(*map(_kinds, inner)) if inner else {annotation}
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
-
+from pdtopology.check import check
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.releases import NEWEST, release_name
 from pdtopology.schema import FILE_NAMES, dump, json_schema
-from pdtopology.topology import PDTopology
 
 SCHEMA_NAME = FILE_NAMES["2020-12"]
 
@@ -65,8 +63,13 @@ class Starter(NamedTuple):
             _write_whole(path, text)
 
 
-def starter(path: Path, model: Mapping[str, Any] = EXAMPLE_MODEL) -> Starter:
-    """A topology of a model, in the format that the path's suffix says: YAML, JSON or TOML."""
+def starter_for(path: Path, model: Mapping[str, Any] = EXAMPLE_MODEL) -> Starter:
+    """A topology of a model, in the format that the path's suffix says: YAML, JSON or TOML.
+
+    Raises `ValueError` for a model that no topology can have, and for the schema's own name.
+    """
+    if path.name == SCHEMA_NAME:
+        raise ValueError(f"{SCHEMA_NAME} is the name of the schema")
     stated = {key: value for key, value in model.items() if value is not None}
     size = _fitting_size(stated)
     sections = {
@@ -81,15 +84,12 @@ def starter(path: Path, model: Mapping[str, Any] = EXAMPLE_MODEL) -> Starter:
 
 
 def _fitting_size(model: Mapping[str, Any]) -> int:
-    """The largest common TP size, within one node, that the model can run with; 1 fits every model."""
-    for size in reversed(OFFERED_SIZES[: OFFERED_SIZES.index(LARGEST_SIZE) + 1]):
+    """The largest common TP size, within one node, that the model can run with."""
+    for size in sorted(OFFERED_SIZES, reverse=True):
         role = {"tensor_parallel_size": size}
-        try:
-            PDTopology.model_validate({"model": model, "prefill": role, "decode": role})
-        except ValidationError:
-            continue
-        return size
-    return 1
+        if size <= LARGEST_SIZE and not check({"model": model, "prefill": role, "decode": role}):
+            return size
+    raise ValueError(f"no topology has the model {dict(model)}")
 
 
 def _yaml(name: str, sections: Mapping[str, Mapping[str, Any]]) -> str:
@@ -128,12 +128,9 @@ def _yaml_value(value: Any) -> str:
 
 def _write_whole(path: Path, text: str) -> None:
     """Write beside the file and put it in place in one step."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", newline="\n") as file:
-        file.write(text)
-    written = Path(file.name)
+    written = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        written.chmod(0o644)
+        written.write_text(text, encoding="utf-8", newline="\n")
         written.replace(path)
-    except BaseException:
-        written.unlink()
-        raise
+    finally:
+        written.unlink(missing_ok=True)

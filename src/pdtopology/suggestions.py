@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pdtopology.formats.place import Path
+from pdtopology.paths import Path
 from pdtopology.topology import Deployment
 
 # What engines, charts and config.json files call the same things.

@@ -18,8 +18,9 @@ from typing_extensions import Self
 
 from pdtopology.connectors.moriio import MoRIIOConnector
 from pdtopology.keys import MAX_HEADS, TP
+from pdtopology.paths import with_value
 from pdtopology.releases import VERSION_PATTERN
-from pdtopology.section import MAX_SIZE, Section, Size, Text
+from pdtopology.section import MAX_SIZE, NonEmpty, Section, Size
 from pdtopology.violations import Violation, errors, is_refused, warnings
 
 # What a role's own fields say, by vLLM's long and short flags; `kv_transfer_config` is the connector's.
@@ -31,7 +32,7 @@ OWNED_ARGUMENT_PATTERN = (
 
 
 def _not_owned(argument: str) -> str:
-    if re.match(OWNED_ARGUMENT_PATTERN, argument):
+    if re.fullmatch(OWNED_ARGUMENT_PATTERN, argument):
         raise PydanticCustomError("argument_has_a_field", "{argument} has a field of its own", {"argument": argument})
     return argument
 
@@ -58,7 +59,7 @@ class Engine(Section):
 class ModelGeometry(Section):
     """The attention geometry of the model that both roles serve."""
 
-    name: Text | None = Field(
+    name: NonEmpty | None = Field(
         default=None,
         description="A label such as `Qwen/Qwen3-32B`, passed on and never interpreted.",
     )
@@ -112,7 +113,7 @@ class Role(Section):
         default=None,
         description="Tokens in a KV-cache block; unset, vLLM chooses. vLLM: `--block-size`.",
     )
-    kv_cache_dtype: Text | None = Field(
+    kv_cache_dtype: NonEmpty | None = Field(
         default=None,
         description="Data type of the KV cache, such as `auto` or `fp8`; unset is `auto`. vLLM: `--kv-cache-dtype`.",
     )
@@ -122,7 +123,7 @@ class Role(Section):
         "`VLLM_KV_CACHE_LAYOUT`.",
     )
     replicas: Size = Field(default=1, description="Identical instances of this role.")
-    host: Text | None = Field(
+    host: NonEmpty | None = Field(
         default=None,
         description="Host name or address the role's API server listens on. vLLM: `--host`.",
     )
@@ -130,7 +131,7 @@ class Role(Section):
         default=None,
         description="Port of the role's API server; vLLM's default is 8000. vLLM: `--port`.",
     )
-    env: dict[Text, str] = Field(
+    env: dict[NonEmpty, str] = Field(
         default_factory=dict,
         description="Environment variables of the role's processes; values in quotes.",
     )
@@ -181,10 +182,11 @@ class PDTopology(Deployment):
     """A prefill/decode-disaggregated deployment whose two roles fit each other and the model.
 
     Validation raises pydantic's `ValidationError` with every violated rule at once, each at its own key and with
-    the rule's code as `type`. Instances are frozen; `replace` changes a value and validates again.
+    the rule's code as `type`. Instances are frozen, except inside the mappings `env` and `engine_args`, which no rule
+    reads; `replace` changes a value and validates again.
     """
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, **changes: Any) -> "PDTopology":
         """A copy with some values changed, validated like any other topology.
 
         A mapping changes the keys it names inside a section and leaves the others; anything else replaces the
@@ -207,6 +209,10 @@ class PDTopology(Deployment):
     @model_validator(mode="wrap")
     @classmethod
     def _satisfies_every_rule(cls, document: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if isinstance(document, Deployment):
+            # Validated again, whatever it was made by; pydantic itself would hand `schema_uri` back by that name.
+            stated = document.model_fields_set - {"schema_uri"}
+            document = {name: getattr(document, name) for name in stated}
         try:
             topology = handler(document)
         except ValidationError as error:
@@ -242,12 +248,6 @@ def _with_whole_numbers(document: Any, error: ValidationError) -> Any:
     }
     if not whole:
         raise error
-    return _replaced(document, whole, ())
-
-
-def _replaced(value: Any, whole: dict[tuple[str | int, ...], int], at: tuple[str, ...]) -> Any:
-    if at in whole:
-        return whole[at]
-    if isinstance(value, Mapping):
-        return {key: _replaced(item, whole, (*at, key)) for key, item in value.items()}
-    return value
+    for path, number in whole.items():
+        document = with_value(document, path, number)
+    return document

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pdtopology.constraints import Constraint, Key, compile_to_python
+from pdtopology.constraints import Constraint, compile_to_python
 from pdtopology.rule import Clause
 from pdtopology.rules import clauses_for
 
@@ -85,11 +86,4 @@ _WARNING = _Checks(lambda clause: clause.warned)
 
 def _violation(topology: Deployment, clause: Clause) -> Violation:
     keys = (*clause.constraint.keys, clause.at, *clause.see)
-    return Violation(clause, {key.name: _value(topology, key) for key in keys})
-
-
-def _value(topology: Deployment, key: Key) -> Any:
-    value: Any = topology
-    for part in key.parts:
-        value = getattr(value, part)
-    return value
+    return Violation(clause, {key.name: attrgetter(key.path)(topology) for key in keys})

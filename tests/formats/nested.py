@@ -9,7 +9,8 @@ import pytest
 from hypothesis import strategies as st
 
 from pdtopology.formats import Format
-from pdtopology.formats.place import Fault, Path, Places, Span
+from pdtopology.formats.place import Fault, Places, Span
+from pdtopology.paths import Path
 
 DIFFICULT_TEXTS = [
     "",

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdtopology.formats import flow, toml_text
-from pdtopology.formats.place import MAX_DEPTH, MAX_DIGITS, Path, Place, Span
+from pdtopology.formats.place import MAX_DEPTH, MAX_DIGITS, Place, Span
+from pdtopology.paths import Path
 from tests.formats.nested import assert_places, assert_reads_or_faults, at, fault_of, mappings
 
 

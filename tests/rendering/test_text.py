@@ -20,7 +20,7 @@ def test_both_values_are_marked_in_one_frame() -> None:
     assert (
         rendered(text)
         == """\
-error[moriio-read-kv-heads-replicated]: MoRIIO READ cannot split KV heads between unequal TP sizes
+error[moriio-read-kv-heads-replicated]: MoRIIO READ between unequal TP sizes needs replicated KV heads
   <text>:11:25
    1 | model: {total_num_kv_heads: 8}
      |                             - model.total_num_kv_heads is 8
@@ -70,7 +70,7 @@ def test_a_value_without_a_line_is_told_by_its_source() -> None:
         rendered(text, **{"decode.tensor_parallel_size": 6})
         == """\
 error[tp-not-divisible]: One TP size must be a multiple of the other
-  --set decode.tensor_parallel_size=6
+  override decode.tensor_parallel_size=6
   2 | prefill: {tensor_parallel_size: 4}
     |                                 - prefill.tensor_parallel_size is 4
   prefill TP 4 and decode TP 6: one must be a multiple of the other

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from pdtopology.constraints import same
 from pdtopology.keys import DECODE_TP, IS_MLA, KV_HEADS, MORIIO_MODE, PREFILL_TP
-from pdtopology.rule import Rule, Source, Stage
+from pdtopology.rule import Rule, Stage, Upstream
 from pdtopology.section import Section
 
 _MORIIO = "vllm/distributed/kv_transfer/kv_connector/v1/moriio"
@@ -17,15 +17,14 @@ class MoRIIOConnector(Section):
 
     kind: Literal["moriio"] = Field(
         default="moriio",
-        description="The KV connector that moves the cache from prefill to decode. "
-        "vLLM: `kv_connector` of `--kv-transfer-config`.",
+        description="The KV connector that moves the cache from prefill to decode; `moriio` is vLLM's "
+        "`MoRIIOConnector`. vLLM: `kv_connector` of `--kv-transfer-config`.",
     )
     mode: Literal["read", "write"] = Field(
         default="read",
-        description="`read`: decode reads the finished blocks from prefill (the default here). "
-        "`write`: prefill writes each layer as it is computed (vLLM's own default). Both roles must use the same. "
-        "With unequal TP sizes, `read` needs an MLA model or TP sizes of at least the KV heads, and `write` "
-        "needs vLLM 0.33. vLLM: `read_mode` of `kv_connector_extra_config`.",
+        description="`read`: decode reads finished blocks from prefill. `write`: prefill writes each layer as it is "
+        "computed, which is vLLM's own default. Both roles use the same. vLLM: `read_mode` of "
+        "`kv_connector_extra_config`, which is true for `read`.",
     )
     backend: Literal["rdma", "xgmi"] = Field(
         default="rdma",
@@ -37,7 +36,7 @@ class MoRIIOConnector(Section):
 RULES = (
     Rule(
         code="moriio-read-kv-heads-replicated",
-        title="MoRIIO READ cannot split KV heads between unequal TP sizes",
+        title="MoRIIO READ between unequal TP sizes needs replicated KV heads",
         connector="moriio",
         at=DECODE_TP,
         see=(PREFILL_TP, KV_HEADS),
@@ -51,7 +50,7 @@ RULES = (
         fix="Make the two TP sizes equal, make both at least the KV heads, or set connector.mode to write "
         "(vLLM 0.33 or later).",
         raised=Stage.FIRST_REQUEST,
-        source=Source(f"{_MORIIO}/moriio_connector.py", "validate_moriio_heterogeneous_tp_kv_heads", "0.26"),
+        source=Upstream(f"{_MORIIO}/moriio_connector.py", "validate_moriio_heterogeneous_tp_kv_heads"),
         bad={
             "model": {"total_num_kv_heads": 8},
             "prefill": {"tensor_parallel_size": 4},
@@ -60,7 +59,7 @@ RULES = (
     ),
     Rule(
         code="moriio-write-unequal-tp",
-        title="MoRIIO WRITE fills one decode rank only when TP sizes differ",
+        title="MoRIIO WRITE before vLLM 0.33 needs equal TP sizes",
         connector="moriio",
         at=DECODE_TP,
         see=(PREFILL_TP,),
@@ -74,10 +73,8 @@ RULES = (
         "wrote, or wait until they time out. vLLM 0.33 maps the heads, and the sizes may differ.",
         fix="Make the two TP sizes equal, or run vLLM 0.33 or later on both roles.",
         raised=Stage.NEVER,
-        source=Source(
-            f"{_MORIIO}/moriio_engine.py",
-            "_compute_block_transfer_offsets without remote_tp_size",
-            "0.26",
+        source=Upstream(
+            f"{_MORIIO}/moriio_engine.py", "MoRIIOWriter (calls _compute_block_transfer_offsets without remote_tp_size)"
         ),
         bad={
             "engine": {"version": "0.32"},

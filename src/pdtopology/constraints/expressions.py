@@ -106,7 +106,7 @@ class Before(_Combinable):
 
 @dataclass(frozen=True)
 class Divides(_Combinable):
-    """The divisor divides the dividend."""
+    """The left size divides the right one."""
 
     left: Key
     right: Key
@@ -149,7 +149,6 @@ class Not(_Combinable):
     part: Expression
 
 
-Relation: TypeAlias = Divides | Same | AtLeast
 Expression: TypeAlias = Is | IsSet | Before | Divides | Same | AtLeast | AllOf | AnyOf | Not
 
 ALWAYS = AllOf(())
@@ -207,24 +206,14 @@ def needed_keys(expression: Expression) -> Iterator[Key]:
 def for_role(expression: Expression, role: str) -> Expression:
     """The expression with every key of either role made this role's."""
     match expression:
-        case AllOf(parts):
-            return AllOf(tuple(for_role(part, role) for part in parts))
-        case AnyOf(parts):
-            return AnyOf(tuple(for_role(part, role) for part in parts))
+        case AllOf(parts) | AnyOf(parts):
+            return replace(expression, parts=tuple(for_role(part, role) for part in parts))
         case Not(part):
             return Not(for_role(part, role))
-        case Is(key, values):
-            return Is(key.for_role(role), values)
-        case IsSet(key):
-            return IsSet(key.for_role(role))
-        case Before(key, release):
-            return Before(key.for_role(role), release)
-        case Divides(left, right):
-            return Divides(left.for_role(role), right.for_role(role))
-        case Same(left, right):
-            return Same(left.for_role(role), right.for_role(role))
+        case Is(key) | IsSet(key) | Before(key):
+            return replace(expression, key=key.for_role(role))
         case _:
-            return AtLeast(expression.left.for_role(role), expression.right.for_role(role))
+            return replace(expression, left=expression.left.for_role(role), right=expression.right.for_role(role))
 
 
 @dataclass(frozen=True, eq=False)

@@ -188,11 +188,13 @@ class _Compiler(NamedTuple):
 
     def is_multiple(self, key: Key, of: int) -> JsonSchema:
         """An absent key counts by its default, or not at all."""
+        if of == 1:
+            return ALL
         name = f"{key.name}_x{of}"
         if self.definitions and name in self.definitions.schemas:
             return self.definitions.reference(name)
         absent = isinstance(key.default, int) and key.default % of == 0
-        return self.shared(at(key, {"multipleOf": of}, absent=absent), name) if of > 1 else ALL
+        return self.shared(at(key, {"multipleOf": of}, absent=absent), name)
 
     def reaches(self, key: Key, size: int) -> JsonSchema:
         absent = isinstance(key.default, int) and key.default >= size

@@ -60,9 +60,10 @@ def _source(expression: Expression) -> str:
         case IsSet(key):
             return f"({key.name} is not None)"
         case Before(key, release):
-            absent = f"{key.name} is None" if NEWEST < release else f"{key.name} is not None"
-            join = "or" if NEWEST < release else "and"
-            return f"({absent} {join} release_of({key.name}) < {release!r})"
+            is_before = f"release_of({key.name}) < {release!r}"
+            if NEWEST < release:
+                return f"({key.name} is None or {is_before})"
+            return f"({key.name} is not None and {is_before})"
         case Divides(divisor, dividend):
             return f"({dividend.name} % {divisor.name} == 0)"
         case Same(left, right):

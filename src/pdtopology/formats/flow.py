@@ -10,7 +10,6 @@ from pdtopology.formats.place import (
     MAX_DEPTH,
     MAX_DIGITS,
     MAX_VALUES,
-    Path,
     Place,
     Places,
     Span,
@@ -19,6 +18,7 @@ from pdtopology.formats.place import (
     too_many_digits,
     too_many_values,
 )
+from pdtopology.paths import Path
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _QUOTED = r"""(?:"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\n]*')"""

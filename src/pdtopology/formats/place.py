@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-Path: TypeAlias = tuple[str | int, ...]
-"""The keys and indexes that lead to a value, as pydantic's `loc`."""
+from pdtopology.paths import Path
 
 MAX_DEPTH = 100
 MAX_VALUES = 200_000

@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import Any
 
 from pdtopology.formats.flow import FlowScanner, require_depth, require_modest, require_short_tokens
-from pdtopology.formats.place import Fault, Path, Place, Places, Span, duplicate_key, too_deep
+from pdtopology.formats.place import Fault, Place, Places, Span, duplicate_key, too_deep
+from pdtopology.paths import Path
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -16,7 +16,6 @@ from pdtopology.formats.place import (
     MAX_DIGITS,
     MAX_VALUES,
     Fault,
-    Path,
     Place,
     Places,
     Span,
@@ -26,6 +25,7 @@ from pdtopology.formats.place import (
     too_many_digits,
     too_many_values,
 )
+from pdtopology.paths import Path
 
 _TAG = "tag:yaml.org,2002:"
 _MAP, _SEQ, _STR, _MERGE = (_TAG + kind for kind in ("map", "seq", "str", "merge"))

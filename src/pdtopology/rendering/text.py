@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from pdtopology.diagnostic import Diagnostic, Location
-from pdtopology.field_errors import shown
+from pdtopology.diagnostic import Diagnostic, Location, shown
 from pdtopology.rule import Severity
 
 _BOLD, _RED, _YELLOW, _BLUE, _RESET = "\033[1m", "\033[31m", "\033[33m", "\033[34m", "\033[0m"

@@ -16,7 +16,9 @@ from pdtopology.keys import OFFERED_SIZES
 from pdtopology.rule import Clause
 from pdtopology.rules import CLAUSES
 
-NAMED_SIZES = OFFERED_SIZES[: OFFERED_SIZES.index(16) + 1]
+_LARGEST_NAMED = 16
+
+NAMED_SIZES = tuple(size for size in OFFERED_SIZES if size <= _LARGEST_NAMED)
 """Wrong sizes that the message names; others are only under the editor's mark."""
 
 

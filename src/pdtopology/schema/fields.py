@@ -62,10 +62,12 @@ def _field(path: str, field: JsonSchema) -> JsonSchema:
 
 def _rules_about(path: str) -> list[str]:
     """What the rules that read a key demand, each once."""
-    clauses = [
-        clause for clause in CLAUSES if clause.refused and path in {key.path for key in (clause.at, *clause.see)}
+    told = [
+        f"{clause.rule.title} (`{clause.rule.code}`)."
+        for clause in CLAUSES
+        if clause.refused and path in {key.path for key in (clause.at, *clause.constraint.keys)}
     ]
-    return list(dict.fromkeys(f"{clause.rule.title} (`{clause.rule.code}`)." for clause in clauses))
+    return list(dict.fromkeys(told))
 
 
 def _hover(description: str, default: Any = None, rules: list[str] | None = None) -> JsonSchema:

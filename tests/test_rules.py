@@ -14,10 +14,10 @@ import pytest
 from pydantic import ValidationError
 
 from pdtopology import RULES, PDTopology, check, json_schema
+from pdtopology.deployment import Deployment
 from pdtopology.keys import DECODE_TP
 from pdtopology.rule import Clause, Rule, Severity
 from pdtopology.rules import CLAUSES, RULE_BY_CODE, clauses_for
-from pdtopology.topology import Deployment
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES, ids=[rule.code for rule in RULES])
 REFUSING = [rule for rule in RULES if rule.severity is Severity.ERROR]

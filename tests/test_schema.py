@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
 from pdtopology import RULES, PDTopology, json_schema
+from pdtopology.deployment import Deployment
 from pdtopology.explain import rule_table
 from pdtopology.schema import DIALECTS, FILE_NAMES, dump
-from pdtopology.topology import Deployment
 from tests.agreement.documents import full_product
 from tests.agreement.junk import JUNK_DOCUMENT
 
@@ -100,8 +100,9 @@ def test_the_hover_of_every_field_says_its_default() -> None:
         fields = getattr(section.annotation, "model_fields", {})
         hovers = json_schema()["properties"].get(name, {}).get("properties", {})
         for key, field in fields.items():
-            said = f"Default: `{json.dumps(field.default)}`." in hovers[key]["markdownDescription"]
-            if not said and field.default not in (None, PydanticUndefined):
+            if field.default in (None, PydanticUndefined):
+                continue
+            if f"Default: `{json.dumps(field.default)}`." not in hovers[key]["markdownDescription"]:
                 silent.append(f"{name}.{key}")
     assert silent == []
 

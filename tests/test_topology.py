@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from pdtopology import DecodeRole, ModelGeometry, MoRIIOConnector, PDTopology, PrefillRole
-from pdtopology.topology import Deployment
+from pdtopology.deployment import Deployment
 
 
 def document(prefill: Any = 8, decode: Any = 8, **changes: Any) -> dict[str, Any]:

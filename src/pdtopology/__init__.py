@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from pdtopology.check import check, load_topology
 from pdtopology.connectors.moriio import MoRIIOConnector
+from pdtopology.deployment import DecodeRole, ModelGeometry, PrefillRole
 from pdtopology.rules import RULES
-from pdtopology.topology import DecodeRole, ModelGeometry, PDTopology, PrefillRole
+from pdtopology.topology import PDTopology
 
 if TYPE_CHECKING:
     from pdtopology.diagnostic import Diagnostic, TopologyError

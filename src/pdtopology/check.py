@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from pdtopology.deployment import Deployment
 from pdtopology.load import Case, Source, SourceFault, read_case, read_cases
-from pdtopology.topology import Deployment, PDTopology
+from pdtopology.topology import PDTopology
 from pdtopology.violations import errors, is_refused, warnings
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from pdtopology.constraints import Key
+from pdtopology.deployment import Deployment
 from pdtopology.diagnostic import Diagnostic, Location, Related, shown
 from pdtopology.field_errors import hint_of, message_of, path_of
 from pdtopology.formats.place import Span
@@ -16,7 +17,6 @@ from pdtopology.load import Case, SourceFault
 from pdtopology.paths import Path, dotted
 from pdtopology.rule import Severity
 from pdtopology.suggestions import suggested_key
-from pdtopology.topology import Deployment
 from pdtopology.violations import Violation
 
 MAX_FINDINGS = 100

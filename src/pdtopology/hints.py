@@ -6,9 +6,9 @@ from functools import lru_cache
 from types import SimpleNamespace
 
 from pdtopology.constraints import Key
+from pdtopology.deployment import Deployment
 from pdtopology.keys import DECODE_TP, MAX_TENSOR_PARALLEL_SIZE, PREFILL_TP
 from pdtopology.rule import Clause
-from pdtopology.topology import Deployment
 from pdtopology.violations import Violation, refusing_clauses
 
 MAX_FACTOR = 8

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from pdtopology.deployment import Deployment
 from pdtopology.paths import Path
-from pdtopology.topology import Deployment
 
 # What engines, charts and config.json files call the same things.
 OTHER_NAMES: Mapping[str, str] = {

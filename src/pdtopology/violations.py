@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import attrgetter
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pdtopology.constraints import Constraint, compile_to_python
+from pdtopology.deployment import Deployment
 from pdtopology.rule import Clause
 from pdtopology.rules import clauses_for
-
-if TYPE_CHECKING:
-    from pdtopology.topology import Deployment
 
 
 class Violation(NamedTuple):

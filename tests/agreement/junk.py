@@ -20,7 +20,9 @@ VERSION = st.sampled_from(
     ["0.26", "0.32.1", "0.33", "v0.33.0rc1", "0.1.dev1+g5", "1.0", "00.1", "new", "", 0.33, None, 0]
 )
 JUNK = st.one_of(SIZE, TEXT, st.lists(SIZE, max_size=2), st.dictionaries(TEXT, SIZE, max_size=2))
-ARGUMENTS = st.dictionaries(st.sampled_from(["tp", "--port", "max-model-len", "", "block_size", "x"]), JUNK, max_size=2)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["tp", "--port", "max-model-len", "", "block_size", "port\n", "x"]), JUNK, max_size=2
+)
 
 
 def section(fields: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:

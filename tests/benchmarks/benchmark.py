@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import ConfigDict
 
 from pdtopology import MoRIIOConnector, PDTopology
+from pdtopology.deployment import DecodeRole, Engine, ModelGeometry, PrefillRole
 from pdtopology.section import Section
-from pdtopology.topology import DecodeRole, Engine, ModelGeometry, PrefillRole
 
 BARE_SCRIPT = """
 import sys, yaml

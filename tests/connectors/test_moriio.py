@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 
 from pdtopology import geometry
+from pdtopology.deployment import Deployment
 from pdtopology.geometry import GeometryError
-from pdtopology.topology import Deployment
 from pdtopology.violations import is_refused
 
 SIZES = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 24, 32)

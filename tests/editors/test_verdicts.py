@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from pdtopology import PDTopology
 
-from .documents import DOCUMENTS
-from .engines import Document, Engine, Finding
+from .documents import DOCUMENTS, pair
+from .engines import Document, Engine, Finding, Tombi, VSCodeJson
 
 EVERY_DOCUMENT = pytest.mark.parametrize("name", DOCUMENTS)
 
@@ -52,3 +52,7 @@ def test_every_engine_marks_the_value_that_is_wrong(findings: dict[str, list[Fin
         "text": {'"4"', "prefill.tensor_parallel_size"},
     }[name]
     assert {finding.path_or_text for finding in findings[name]} & marks
+
+
+def test_only_vs_code_and_tombi_call_a_whole_float_no_integer(engine: Engine) -> None:
+    assert engine.accepts(pair(4.0, 4)) is not isinstance(engine, (VSCodeJson, Tombi))

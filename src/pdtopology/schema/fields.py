@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from pdtopology.constraints.json_schema import JsonSchema
+from pdtopology.deployment import Deployment
 from pdtopology.keys import DECODE_TP, PREFILL_TP
 from pdtopology.rules import CLAUSES
 from pdtopology.schema.completions import value_completions
-from pdtopology.topology import Deployment
 
 # Their default is in the hover only: an editor would offer it also where it does not fit.
 _OFFERED_BY_RULES = (PREFILL_TP.path, DECODE_TP.path)

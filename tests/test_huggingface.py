@@ -11,16 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdtopology.huggingface import (
-    MAX_CONFIG_BYTES,
+from pdtopology.huggingface import MAX_CONFIG_BYTES, HuggingFaceGeometry, UnknownGeometryError, geometry_of, read_config
+from pdtopology.model_types import (
     MLA_MODEL_TYPES,
     NUM_HEADS_MODEL_TYPES,
     OWN_KV_HEADS_MODEL_TYPES,
     WHOLE_HEADS_MODEL_TYPES,
-    HuggingFaceGeometry,
-    UnknownGeometryError,
-    geometry_of,
-    read_config,
 )
 
 with gzip.open(Path(__file__).parent / "huggingface" / "default_configs.jsonl.gz", "rt", encoding="utf-8") as stream:
@@ -368,6 +364,14 @@ def test_what_only_the_class_could_tell_is_refused(config: dict[str, Any], messa
 def test_a_count_is_a_positive_integer(name: str, value: object) -> None:
     with pytest.raises(UnknownGeometryError, match=f"^{name} is not one positive integer"):
         geometry_of({**QWEN3_32B, name: value})
+
+
+def test_endless_nesting_is_refused_in_a_few_words() -> None:
+    config: dict[str, Any] = {}
+    for _ in range(10_000):
+        config = {"text_config": config}
+    with pytest.raises(UnknownGeometryError, match=r"^(text_config\.){3}text_config gives no num_attention_heads"):
+        geometry_of(config)
 
 
 def test_the_sources_name_the_keys_that_decided() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,39 @@ def test_a_disk_that_is_full_leaves_nothing_behind(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Path, "write_text", fails)
     assert main(["init"]) == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"model_type": "qwen3", "num_attention_heads": 64, "num_key_value_heads": 8}, (64, 8, False)),
+        ({"model_type": "deepseek_v3", "num_attention_heads": 128, "kv_lora_rank": 512}, (128, None, True)),
+    ],
+)
+@pytest.mark.parametrize("place", ["config.json", "."])
+def test_the_model_comes_from_its_config(
+    config: dict[str, Any], expected: tuple[int, int | None, bool], place: str
+) -> None:
+    Path("config.json").write_text(json.dumps(config))
+    assert main(["init", "--hf-config", place]) == 0
+    model = load_topology("pd.yaml").model
+    assert (model.num_attention_heads, model.total_num_kv_heads, model.is_mla) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"model_type": "mamba"}', "num_attention_heads"),
+        ("[]", "config.json"),
+        ("{", "config.json"),
+        (None, "No such file or directory"),
+    ],
+)
+def test_a_config_that_does_not_tell_writes_nothing(
+    text: str | None, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if text is not None:
+        Path("config.json").write_text(text)
+    assert main(["init", "--hf-config", "config.json"]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("pd.yaml").exists()

@@ -178,7 +178,7 @@ def test_nesting_as_deep_as_allowed_is_read() -> None:
 def test_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flow, "MAX_VALUES", 5)
     fault = fault_of(toml_text, "[[a]]\nb = [1, 2]")
-    assert (fault.code, fault.message) == ("input-too-large", "more than 200,000 values")
+    assert (fault.code, fault.message) == ("input-too-large", "more than 50,000 values")
 
 
 def test_a_full_stack_is_taken_for_nesting(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pdtopology.huggingface import MLA_MODEL_TYPES
+from pdtopology.model_types import MLA_MODEL_TYPES
 
 DATA = Path(__file__).with_name("default_configs.jsonl.gz")
 

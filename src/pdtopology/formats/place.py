@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 from pdtopology.paths import Path
 
 MAX_DEPTH = 100
-MAX_VALUES = 200_000
+MAX_VALUES = 50_000
 MAX_DIGITS = 100
 _MAX_SHOWN = 60
 

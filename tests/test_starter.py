@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_put_in_place_leaves_nothing_behind(
         ({"num_attention_heads": 24, "total_num_kv_heads": 4}, 8),
         ({"num_attention_heads": 12, "total_num_kv_heads": 12}, 6),
         ({"num_attention_heads": 7, "total_num_kv_heads": 7}, 1),
-        ({"num_attention_heads": 128, "total_num_kv_heads": None, "is_mla": True}, 8),
+        ({"num_attention_heads": 128, "is_mla": True}, 8),
     ],
 )
 def test_the_size_fits_the_model(model: dict[str, Any], size: int) -> None:

@@ -162,19 +162,10 @@ def _explain(options: argparse.Namespace) -> int:
 def _init(options: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from pdtopology.starter import EXAMPLE_MODEL, starter_for
+    from pdtopology.starter import EXAMPLE_MODEL, model_from_config, starter_for
 
     try:
-        model = EXAMPLE_MODEL
-        if options.hf_config:
-            from pdtopology.huggingface import geometry_of, read_config
-
-            geometry = geometry_of(read_config(options.hf_config))
-            model = {
-                "num_attention_heads": geometry.num_attention_heads,
-                "total_num_kv_heads": None if geometry.is_mla else max(geometry.kv_head_counts),
-                "is_mla": geometry.is_mla,
-            }
+        model = model_from_config(options.hf_config) if options.hf_config else EXAMPLE_MODEL
         started = starter_for(Path(options.path), model)
         started.write(force=options.force)
     except (OSError, ValueError) as error:

@@ -70,17 +70,28 @@ def starter_for(path: Path, model: Mapping[str, Any] = EXAMPLE_MODEL) -> Starter
     """
     if path.name == SCHEMA_NAME:
         raise ValueError(f"{SCHEMA_NAME} is the name of the schema")
-    stated = {key: value for key, value in model.items() if value is not None}
-    size = _fitting_size(stated)
+    size = _fitting_size(model)
     sections = {
         "engine": {"name": "vllm", "version": release_name(NEWEST)},
-        "model": stated,
+        "model": model,
         "connector": {"kind": "moriio", "mode": "read"},
         "prefill": {"tensor_parallel_size": size},
         "decode": {"tensor_parallel_size": size},
     }
     write = {".json": _json, ".toml": _toml}.get(path.suffix.lower(), _yaml)
     return Starter(path, write(path.name, sections))
+
+
+def model_from_config(path: str) -> dict[str, Any]:
+    """The model section that a Hugging Face config.json, or a folder that holds one, tells.
+
+    Of several KV-head counts among layers the largest is taken, as vLLM does. Raises `OSError` and `ValueError`.
+    """
+    from pdtopology.huggingface import geometry_of, read_config
+
+    geometry = geometry_of(read_config(path))
+    kv_heads = {} if geometry.is_mla else {"total_num_kv_heads": max(geometry.kv_head_counts)}
+    return {"num_attention_heads": geometry.num_attention_heads, **kv_heads, "is_mla": geometry.is_mla}
 
 
 def _fitting_size(model: Mapping[str, Any]) -> int:

@@ -278,8 +278,9 @@ def test_a_finding_reads_as_one_line() -> None:
 
 def test_a_value_put_over_the_file_is_told_by_where_it_came_from() -> None:
     [_, finding] = check(EQUAL, overrides={"decode.tensor_parallel_size": 6})
-    assert (finding.code, finding.file, finding.location) == (
+    assert (finding.code, finding.file, finding.origin, finding.location) == (
         "tp-not-divisible",
+        "<text>",
         "override decode.tensor_parallel_size=6",
         None,
     )
@@ -289,6 +290,60 @@ def test_an_override_changes_neither_the_document_nor_its_other_values() -> None
     document = {"model": {"is_mla": True}, "prefill": {}, "decode": {"tensor_parallel_size": 2}}
     [finding] = check(document, overrides={"decode.port": 0})
     assert (finding.path, document["decode"]) == ("decode.port", {"tensor_parallel_size": 2})
+
+
+@pytest.mark.parametrize(
+    ("document", "path"),
+    [
+        ({"model": {}, "prefill": 4, "decode": {}}, "prefill.tensor_parallel_size"),
+        ({"model": {}, "prefill": {"tensor_parallel_size": 4}, "decode": {}}, "prefill.tensor_parallel_size.x"),
+    ],
+)
+def test_an_override_that_does_not_fit_is_told_and_hides_nothing(document: Any, path: str) -> None:
+    [finding] = check(document, overrides={path: 1})
+    assert finding.message == f"override {path} does not fit: what stands above it is no mapping"
+
+
+def test_an_override_of_a_list_is_told() -> None:
+    [finding] = check("- 1\n", overrides={"prefill": {}})
+    assert finding.code == "model_type"
+
+
+def test_one_line_of_json_is_a_text() -> None:
+    assert check('{"model": {"is_mla": true, "name": "\\ud83d\\ude80"}, "prefill": {}, "decode": {}}') == []
+
+
+def test_one_line_of_yaml_in_braces_is_a_text() -> None:
+    assert check("{model: {is_mla: true}, prefill: {}, decode: {}}") == []
+
+
+def test_an_error_silences_a_warning_about_the_same_mistake() -> None:
+    document = {
+        "model": {"total_num_kv_heads": 12},
+        "connector": {"mode": "write"},
+        "prefill": {"tensor_parallel_size": 4},
+        "decode": {"tensor_parallel_size": 6},
+    }
+    assert [finding.code for finding in check(document)] == ["tp-not-divisible"]
+
+
+def test_a_hint_names_no_size_that_its_own_role_cannot_have() -> None:
+    document = {
+        "model": {"num_attention_heads": 64, "total_num_kv_heads": 8},
+        "prefill": {"tensor_parallel_size": 3},
+        "decode": {"tensor_parallel_size": 5},
+    }
+    hints = [finding.hint for finding in check(document)]
+    sizes = {int(part.rpartition(": ")[2]) for hint in hints for part in str(hint).split(", or ")}
+    assert all(64 % size == 0 for size in sizes)
+
+
+def test_a_section_left_empty_is_told_what_to_write() -> None:
+    [finding] = check("model: {is_mla: true}\nprefill:\ndecode: {}\n")
+    assert (finding.message, finding.hint) == (
+        "prefill is null, but must be a mapping",
+        "write {} for its defaults",
+    )
 
 
 def test_a_file_is_loaded_into_a_topology(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def test_check_exits_with_what_it_found(arguments: list[str], status: int) -> No
         ["check", "good.yaml", "--set", "=4"],
         ["check", "good.yaml", "--set", "decode..x=4"],
         ["check", "good.yaml", "--set", "decode.port=[1"],
+        ["check", "good.yaml", "--set", "decode.port=--- 4\n--- 5"],
         ["unknown"],
         ["schema", "--dialect", "draft-04"],
     ],
@@ -115,7 +116,25 @@ def test_json_is_one_object_of_the_pinned_shape(capsys: pytest.CaptureFixture[st
 
 def test_json_tells_a_value_put_over_the_file_without_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     [finding] = report(capsys, "good.yaml", "--set", "decode.port=0")["diagnostics"]
-    assert (finding["file"], finding["line"]) == ("--set decode.port=0", None)
+    assert (finding["file"], finding["line"]) == ("good.yaml", None)
+    assert finding["message"] == "decode.port is 0, but must be greater than 0 (--set decode.port=0)"
+
+
+@pytest.mark.parametrize(
+    "change", ["engine.version=0.30", "decode.env.OMP_NUM_THREADS=8", "model.name=1", "connector.mode=read"]
+)
+def test_a_field_that_is_text_takes_what_is_typed(change: str) -> None:
+    assert main(["check", "good.yaml", "--set", change]) == 0
+
+
+def test_a_file_name_is_never_taken_for_a_text() -> None:
+    assert main(["check", "{}"]) == 2
+
+
+def test_json_with_surrogate_pairs_is_read_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = json.dumps({"model": {"is_mla": True, "name": "\U0001f680"}, "prefill": {}, "decode": {}})
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert main(["check", "-"]) == 0
 
 
 def test_text_ends_with_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,9 +224,10 @@ def test_a_reader_that_has_read_enough_is_no_traceback() -> None:
     assert (process.stdout.startswith("error[literal_error]"), process.stderr) == (True, "")
 
 
+@pytest.mark.parametrize("arguments", ["check good.yaml", "--version"])
 @pytest.mark.parametrize(("redirection", "status"), [(">&-", 0), ("> /dev/full", 2)])
-def test_an_output_that_cannot_be_written_is_no_traceback(redirection: str, status: int) -> None:
-    command = f"'{sys.executable}' -m pdtopology check good.yaml {redirection}"
+def test_an_output_that_cannot_be_written_is_no_traceback(redirection: str, status: int, arguments: str) -> None:
+    command = f"'{sys.executable}' -m pdtopology {arguments} {redirection}"
     process = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert (process.returncode, "Traceback" in process.stderr) == (status, False)
 

@@ -121,6 +121,17 @@ def test_an_environment_variable_for_the_engine_keeps_its_case(file: Path, envir
     assert PDTopologySettings(file).decode.env == {"A": "b", "NCCL_DEBUG": "INFO"}
 
 
+def test_an_engine_argument_is_written_as_the_engine_spells_it(file: Path, environment: Any) -> None:
+    environment(DECODE__ENGINE_ARGS__MAX_MODEL_LEN="8192")
+    assert PDTopologySettings(file).decode.engine_args == {"max-model-len": "8192"}
+
+
+def test_an_engine_argument_that_has_a_field_is_refused(file: Path, environment: Any) -> None:
+    environment(DECODE__ENGINE_ARGS__TENSOR_PARALLEL_SIZE="16")
+    with pytest.raises(ValidationError, match="has a field of its own"):
+        PDTopologySettings(file)
+
+
 def test_other_variables_of_the_prefix_are_left_alone(file: Path, environment: Any) -> None:
     environment(SOMETHING_ELSE="1")
     assert PDTopologySettings(file).prefill.port == 8100

@@ -286,7 +286,7 @@ def test_a_known_release_is_no_warning(version: str | None) -> None:
     assert PDTopology.model_validate(document(engine={"version": version})).warnings() == []
 
 
-@pytest.mark.parametrize("version", ["0.21.0", "0.34", "1.0", "0.1.dev1+g51f799c1a"])
+@pytest.mark.parametrize("version", ["0.21.0", "0.34", "1.0", "0.1.dev1+g51f799c1a", "0.32.1.dev350+gabcdef1"])
 def test_an_unknown_release_is_a_warning(version: str) -> None:
     [warning] = PDTopology.model_validate(document(engine={"version": version})).warnings()
     assert (warning.clause.rule.code, warning.value) == ("engine-version-unknown", version)

@@ -7,12 +7,12 @@ from pdtopology.check import check, load_topology
 from pdtopology.connectors.moriio import MoRIIOConnector
 from pdtopology.deployment import DecodeRole, ModelGeometry, PrefillRole
 from pdtopology.rules import RULES
-from pdtopology.topology import PDTopology
 
 if TYPE_CHECKING:
     from pdtopology.diagnostic import Diagnostic, TopologyError
     from pdtopology.schema import json_schema
     from pdtopology.settings import PDTopologySettings
+    from pdtopology.topology import PDTopology
 
 __all__ = [
     "RULES",
@@ -33,6 +33,7 @@ __all__ = [
 _LATE = {
     "Diagnostic": "pdtopology.diagnostic",
     "TopologyError": "pdtopology.diagnostic",
+    "PDTopology": "pdtopology.topology",
     "PDTopologySettings": "pdtopology.settings",
     "json_schema": "pdtopology.schema",
 }

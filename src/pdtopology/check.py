@@ -9,11 +9,11 @@ from pydantic import ValidationError
 
 from pdtopology.deployment import Deployment
 from pdtopology.load import Case, Source, SourceFault, read_case, read_cases
-from pdtopology.topology import PDTopology
 from pdtopology.violations import errors, is_refused, warnings
 
 if TYPE_CHECKING:
     from pdtopology.diagnostic import Diagnostic
+    from pdtopology.topology import PDTopology
 
 # What tells of mistakes is imported where there is one: a good file, the usual one, does not wait for it.
 
@@ -45,6 +45,8 @@ def load_topology(source: Source, *, overrides: Mapping[str, Any] | None = None)
     Raises `TopologyError` with every finding, each with file, line and column. Warnings do not raise:
     ask `topology.warnings()`.
     """
+    from pdtopology.topology import PDTopology
+
     try:
         case = read_case(source, overrides or {})
         return PDTopology.model_validate(case.data)

@@ -6,9 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pdtopology.check import check
+from pdtopology.deployment import takes_text
 from pdtopology.formats.place import Fault
 from pdtopology.rule import Severity
 
@@ -23,8 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         status: int = options.run(options)
         if sys.stdout is not None:  # as after `>&-`
             sys.stdout.flush()
@@ -93,21 +95,28 @@ class _PrintVersion(argparse.Action):
 
 
 def _override(argument: str) -> tuple[str, Any]:
-    """`PATH=VALUE`, the value read as YAML, so that 8 is a number and read is text."""
+    """`PATH=VALUE`, the value read as YAML where the field is no text, so that 8 is a number and 0.30 a version."""
     path, equals, value = argument.partition("=")
     if not equals or not all(path.split(".")):
         raise argparse.ArgumentTypeError(f"{argument!r} is not PATH=VALUE")
     try:
         from pdtopology.formats import yaml_text
 
-        return path, yaml_text.read(value)[0]
+        [read] = yaml_text.read(value)
+        return path, read if isinstance(read, str) or not takes_text(tuple(path.split("."))) else value
     except Fault as fault:
         raise argparse.ArgumentTypeError(f"{argument!r}: {fault.message}") from None
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{argument!r}: several documents are no value") from None
 
 
 def _check(options: argparse.Namespace) -> int:
     overrides = dict(options.overrides)
-    findings = [finding for file in options.files for finding in check(file, overrides=overrides, origin="--set")]
+    findings = [
+        finding
+        for file in options.files
+        for finding in check(file if file == "-" else Path(file), overrides=overrides, origin="--set")
+    ]
     if options.format == "json":
         from pdtopology.rendering.json import render_json
 
@@ -160,8 +169,6 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _init(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from pdtopology.starter import EXAMPLE_MODEL, model_from_config, starter_for
 
     try:

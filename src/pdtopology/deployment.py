@@ -1,7 +1,7 @@
 """The document's sections as models, each valid by itself."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -14,7 +14,7 @@ from typing_extensions import Self
 
 from pdtopology.connectors.moriio import MoRIIOConnector
 from pdtopology.keys import MAX_HEADS, TP
-from pdtopology.paths import with_value
+from pdtopology.paths import Path, with_value
 from pdtopology.releases import VERSION_PATTERN
 from pdtopology.section import MAX_SIZE, NonEmpty, Section, Size
 
@@ -170,6 +170,21 @@ class Deployment(Section):
             return cls.model_validate(document)
         except ValidationError as error:
             return cls.model_validate(with_whole_numbers(document, error))
+
+
+def takes_text(path: Path) -> bool:
+    """Whether the field at a path is text, whatever the text looks like."""
+    annotation: Any = Deployment
+    for part in path:
+        fields = getattr(annotation, "model_fields", {})
+        if part in fields:
+            annotation = fields[part].annotation
+        elif get_origin(annotation) is dict:
+            annotation = get_args(annotation)[1]
+        else:
+            return False
+    kinds = {getattr(kind, "__origin__", kind) for kind in (annotation, *get_args(annotation))}
+    return str in kinds
 
 
 def with_whole_numbers(document: Any, error: ValidationError) -> Any:

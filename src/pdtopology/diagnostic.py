@@ -61,7 +61,9 @@ class Diagnostic:
     hint: str | None = None
     """What to do about it."""
     file: str | None = None
-    """The file's name, or what the value came from; None for data without a file."""
+    """The file's name; None for data without a file."""
+    origin: str = ""
+    """What the value came from, where that is not the file: `--set decode.port=0`."""
     location: Location | None = None
     related: Sequence[Related] = ()
     title: str = ""
@@ -70,7 +72,7 @@ class Diagnostic:
     """When the engine itself would tell, for a rule."""
 
     def __str__(self) -> str:
-        place = self.file or ""
+        place = f"{self.file or ''} {self.origin}".strip()
         if self.location:
             place = f"{self.location.file}:{self.location.line}:{self.location.column}"
         hint = f" ({self.hint})" if self.hint else ""
@@ -83,7 +85,7 @@ class Diagnostic:
             "code": self.code,
             "severity": self.severity.value,
             "path": self.path,
-            "message": self.message,
+            "message": f"{self.message} ({self.origin})" if self.origin else self.message,
             "hint": self.hint,
             "file": self.file,
             "line": place and place.line,

@@ -90,6 +90,10 @@ def _whole_number(_: Path, value: Any) -> str | None:
     return None
 
 
+def _section(path: Path, value: Any) -> str | None:
+    return "write {} for its defaults" if path and value is None else None
+
+
 def _text(_: Path, value: Any) -> str | None:
     if isinstance(value, float):
         return "put it in quotes as it is written: 0.30 without them is 0.3"
@@ -115,5 +119,6 @@ _HINTS: Mapping[str, Callable[[Path, Any], str | None]] = {
     "int_type": _whole_number,
     "string_type": _text,
     "bool_type": _truth,
+    "model_type": _section,
     "argument_has_a_field": _owned,
 }

@@ -89,7 +89,7 @@ def _in_order(findings: list[Diagnostic]) -> list[Diagnostic]:
 def _field_finding(case: Case, line: ErrorDetails) -> Diagnostic:
     path = path_of(line)
     of_key = line["type"] in ("extra_forbidden", "argument_has_a_field")
-    file, location = _origin(case, path, of_key=of_key)
+    file, origin, location = _origin(case, path, of_key=of_key)
     return Diagnostic(
         code=line["type"],
         severity=Severity.ERROR,
@@ -97,13 +97,14 @@ def _field_finding(case: Case, line: ErrorDetails) -> Diagnostic:
         message=message_of(line),
         hint=hint_of(line),
         file=file,
+        origin=origin,
         location=location,
     )
 
 
 def _rule_finding(case: Case, violation: Violation, severity: Severity, hint: str) -> Diagnostic:
     rule, at = violation.clause.rule, violation.clause.at
-    file, location = _origin(case, at.parts)
+    file, origin, location = _origin(case, at.parts)
     return Diagnostic(
         code=rule.code,
         severity=severity,
@@ -111,6 +112,7 @@ def _rule_finding(case: Case, violation: Violation, severity: Severity, hint: st
         message=violation.message,
         hint=hint,
         file=file,
+        origin=origin,
         location=location,
         related=[_related(case, violation, key) for key in violation.clause.see],
         title=rule.title,
@@ -119,23 +121,22 @@ def _rule_finding(case: Case, violation: Violation, severity: Severity, hint: st
 
 
 def _related(case: Case, violation: Violation, key: Key) -> Related:
-    location = _origin(case, key.parts)[1] if _states(case, key.parts) else None
+    location = _origin(case, key.parts)[2] if _states(case, key.parts) else None
     return Related(key.path, violation.values[key.name], location)
 
 
-def _origin(case: Case, path: Path, *, of_key: bool = False) -> tuple[str | None, Location | None]:
-    """The file and location of a value (or of its key), or the override that gave it."""
+def _origin(case: Case, path: Path, *, of_key: bool = False) -> tuple[str | None, str, Location | None]:
+    """The file of a value (or of its key), and its location there or else the override that gave it."""
+    text = case.document.text if case.document else None
+    name = text.name if text else None
     for override, value in case.overrides.items():
         if path[: len(override)] == override:
-            return f"{case.origin} {dotted(override)}={shown(value)}", None
-    if case.document is None:
-        return None, None
-    text = case.document.text
-    place = case.document.place(path)
-    if place is None:
-        return text.name, None
+            return name, f"{case.origin} {dotted(override)}={shown(value)}", None
+    place = case.document.place(path) if case.document else None
+    if place is None or text is None or case.document is None:
+        return name, "", None
     wants_key = of_key or path not in case.document.places
-    return text.name, Location.of(text, place.key if place.key and wants_key else place.value)
+    return name, "", Location.of(text, place.key if place.key and wants_key else place.value)
 
 
 def _states(case: Case, path: Path) -> bool:

@@ -47,7 +47,7 @@ def _nearest_sizes(deployment: Deployment, key: Key, mended: Clause) -> tuple[in
         left = refusing_clauses(draft)
         if not left:
             return size, partial
-        if partial is None and mended not in left and all(clause in broken for clause in left):
+        if partial is None and mended not in left and all(clause in broken and clause.at != key for clause in left):
             partial = size
     return None, partial
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -10,12 +11,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pdtopology.formats import Format, format_of
 from pdtopology.formats.place import Fault, Place, Places
-from pdtopology.paths import Path, with_value
+from pdtopology.paths import Path, dotted, with_value
 
 MAX_BYTES = 10 * 1024 * 1024
 
 Source: TypeAlias = "str | os.PathLike[str]"
-"""A path, `-` for standard input, or the text of a document (a string that holds a line break)."""
+"""A path, `-` for standard input, or the text of a document (a string with a line break, or that begins with `{`)."""
 
 
 class SourceText:
@@ -96,8 +97,13 @@ def read_cases(
     changes: dict[Path, Any] = {tuple(path.split(".")): value for path, value in overrides.items()}
 
     def case(data: Any, document: Document | None) -> Case:
-        for path, value in changes.items():
-            data = with_value(data, path, value)
+        path: Path = ()
+        try:
+            for path, value in changes.items():
+                data = with_value(data, path, value)
+        except TypeError:
+            message = f"{origin} {dotted(path)} does not fit: what stands above it is no mapping"
+            raise SourceFault(Fault("model_type", message), document.text.name if document else "<data>") from None
         return Case(data, document, changes, origin)
 
     if isinstance(source, Mapping):
@@ -121,8 +127,8 @@ def read_case(source: Source, overrides: Mapping[str, Any]) -> Case:
 
 
 def _read_text(source: Source) -> SourceText:
-    if isinstance(source, str) and "\n" in source:
-        return SourceText("<text>", source, format_of(""))
+    if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
+        return SourceText("<text>", source, _format_of_text(source))
     name = _name_of(source)
     try:
         content = _read_bytes(source)
@@ -130,7 +136,8 @@ def _read_text(source: Source) -> SourceText:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceFault(Fault("unreadable-file", f"cannot be read: {reason}"), name) from None
     try:
-        return SourceText(name, _decoded(content), format_of(name))
+        text = _decoded(content)
+        return SourceText(name, text, _format_of_text(text) if source == "-" else format_of(name))
     except Fault as fault:
         raise SourceFault(fault, name) from None
 
@@ -142,6 +149,14 @@ def _read_bytes(source: Source) -> bytes:
         return sys.stdin.buffer.read(MAX_BYTES + 1)
     with open(source, "rb") as file:
         return file.read(MAX_BYTES + 1)
+
+
+def _format_of_text(text: str) -> Format:
+    """JSON where the text is that, since YAML's parser reads no surrogate pairs; else YAML."""
+    try:
+        return format_of(".json") if text.lstrip().startswith("{") and json.loads(text) else format_of("")
+    except (ValueError, RecursionError):
+        return format_of("")
 
 
 def _name_of(source: Source) -> str:

@@ -15,9 +15,14 @@ def dotted(path: Path) -> str:
 
 
 def with_value(data: Any, path: Path, value: Any) -> Any:
-    """The data with one value put in, mappings made where they are missing; the data itself is not changed."""
+    """The data with one value put in, mappings made where they are missing; the data itself is not changed.
+
+    Raises `TypeError` where something else stands in a mapping's place.
+    """
     if not path:
         return value
-    members = dict(data) if isinstance(data, Mapping) else {}
+    if not isinstance(data, Mapping | None):
+        raise TypeError(f"{data!r} is no mapping")
+    members = dict(data or {})
     members[path[0]] = with_value(members.get(path[0]), path[1:], value)
     return members

@@ -20,22 +20,22 @@ VERSION_PATTERN = (
     r"((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?(\+[0-9A-Za-z.]+)?$"
 )
 
-# What setuptools-scm calls a build that saw no tag: a nightly of unknown age, not an old release.
-UNTAGGED_PATTERN = r"^v?0\.1\.dev"
-UNTAGGED_RELEASE: Release = (1_000_000, 0)
+# Between two releases: 0.32.1.dev350 comes after 0.32.0 and may be all but 0.33, and 0.1.dev1 saw no tag at all.
+DEVELOPMENT_PATTERN = r"\.dev[0-9]"
+DEVELOPMENT_RELEASE: Release = (1_000_000, 0)
 
 
 @lru_cache(maxsize=64)
 def release_of(version: str) -> Release:
-    """The release series of a version that matches `VERSION_PATTERN`; an untagged build is newer than all."""
-    if re.match(UNTAGGED_PATTERN, version):
-        return UNTAGGED_RELEASE
+    """The release series of a version that matches `VERSION_PATTERN`; a development build is newer than all."""
+    if re.search(DEVELOPMENT_PATTERN, version):
+        return DEVELOPMENT_RELEASE
     major, minor = re.findall(r"[0-9]+", version)[:2]
     return int(major), int(minor)
 
 
 def before_pattern(release: Release) -> str:
-    """A regular expression that fits the versions below a release (untagged builds need `UNTAGGED_PATTERN`).
+    """A regular expression that fits the versions below a release, development builds included.
 
     The numbers are spelled out and nothing looks ahead, so that every engine of JSON Schema agrees.
     """

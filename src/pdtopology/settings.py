@@ -119,8 +119,9 @@ def _put(values: dict[str, Any], model: type[BaseModel], parts: tuple[str, ...],
     elif isinstance(inner, type) and issubclass(inner, BaseModel):
         _put(_mapping(values, name), inner, parts[1:], text)
     else:
-        # The names of environment variables for the engine keep their case.
-        _mapping(values, name)[DELIMITER.join(parts[1:])] = text
+        # A variable of the engine keeps its case; an argument is written as the engine spells it.
+        key = DELIMITER.join(parts[1:])
+        _mapping(values, name)[key.lower().replace("_", "-") if name == "engine_args" else key] = text
 
 
 def _mapping(values: dict[str, Any], name: str) -> dict[str, Any]:

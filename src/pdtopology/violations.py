@@ -42,9 +42,12 @@ def errors(topology: Deployment) -> list[Violation]:
 
 
 def warnings(topology: Deployment) -> list[Violation]:
-    """What warns of it."""
+    """What warns of it, where no error silences that."""
     clauses = _WARNING[topology.connector.kind].broken_clauses(topology)
-    return [_violation(topology, clause) for clause in clauses]
+    if not clauses:
+        return []
+    refusing = refusing_clauses(topology)
+    return [_violation(topology, clause) for clause in clauses if not any(map(clause.is_silenced_by, refusing))]
 
 
 def refusing_clauses(topology: Deployment | SimpleNamespace) -> list[Clause]:

@@ -70,7 +70,7 @@ def test_a_value_without_a_line_is_told_by_its_source() -> None:
         rendered(text, **{"decode.tensor_parallel_size": 6})
         == """\
 error[tp-not-divisible]: One TP size must be a multiple of the other
-  override decode.tensor_parallel_size=6
+  <text> override decode.tensor_parallel_size=6
   2 | prefill: {tensor_parallel_size: 4}
     |                                 - prefill.tensor_parallel_size is 4
   prefill TP 4 and decode TP 6: one must be a multiple of the other

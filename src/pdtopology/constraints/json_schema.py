@@ -30,7 +30,7 @@ from pdtopology.constraints.expressions import (
     Not,
     Same,
 )
-from pdtopology.releases import NEWEST, UNTAGGED_PATTERN, Release, before_pattern
+from pdtopology.releases import DEVELOPMENT_PATTERN, NEWEST, Release, before_pattern
 
 JsonSchema: TypeAlias = dict[str, Any]
 Pairs: TypeAlias = frozenset[frozenset[Key]]
@@ -231,7 +231,7 @@ def _before(key: Key, release: Release) -> JsonSchema:
     older: JsonSchema = {
         "type": "string",
         "pattern": before_pattern(release),
-        "not": {"pattern": UNTAGGED_PATTERN},
+        "not": {"pattern": DEVELOPMENT_PATTERN},
     }
     unset_is_before = NEWEST < release
     if unset_is_before:

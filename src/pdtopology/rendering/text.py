@@ -30,8 +30,8 @@ def render_text(finding: Diagnostic, *, color: bool = False) -> str:
     if finding.location:
         place = finding.location
         lines.append(f"  {place.file}:{place.line}:{place.column}")
-    elif finding.file:
-        lines.append(f"  {_harmless(finding.file)}")
+    elif finding.file or finding.origin:
+        lines.append("  " + _harmless(f"{finding.file or ''} {finding.origin}".strip()))
     lines += _frame(finding, paint, tone)
     if finding.title and not finding.location:
         lines.append(f"  {_harmless(finding.message)}")

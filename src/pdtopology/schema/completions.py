@@ -109,7 +109,8 @@ class _Conditions:
     def _broken(self, clause: Clause, sizes: Sizes) -> JsonSchema:
         constraint = clause.refused_by_schema
         assert constraint
-        read = tuple((key, size) for key, size in sizes.items() if key in constraint.keys)
+        # In the order of the clause's keys, so that a pair of sizes is one, whichever role is completed.
+        read = tuple((key, sizes[key]) for key in constraint.keys if key in sizes)
         if not read:
             return NONE
         found = self._compiled.get((clause.name, read))

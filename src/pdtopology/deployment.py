@@ -183,8 +183,9 @@ def takes_text(path: Path) -> bool:
             annotation = get_args(annotation)[1]
         else:
             return False
-    kinds = {getattr(kind, "__origin__", kind) for kind in (annotation, *get_args(annotation))}
-    return str in kinds
+    if get_origin(annotation) is dict:
+        return False
+    return str in {getattr(kind, "__origin__", kind) for kind in (annotation, *get_args(annotation))}
 
 
 def with_whole_numbers(document: Any, error: ValidationError) -> Any:

@@ -154,10 +154,11 @@ class Deployment(Section):
         repr=False,
         description="Where the JSON Schema of this file is, for editors; ignored otherwise.",
     )
-    engine: Engine = Field(default=Engine(), description="The engine that both roles run.")
+    # The defaults are made without validators, which nothing else would build at import.
+    engine: Engine = Field(default=Engine.model_construct(), description="The engine that both roles run.")
     model: ModelGeometry = Field(description="The attention geometry of the model.")
     connector: MoRIIOConnector = Field(
-        default=MoRIIOConnector(),
+        default=MoRIIOConnector.model_construct(),
         description="How the KV cache moves from prefill to decode; unset is MoRIIO in READ mode.",
     )
     prefill: PrefillRole = Field(description="The role that reads prompts; `{}` is TP size 1.")

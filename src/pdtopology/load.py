@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -153,6 +152,8 @@ def _read_bytes(source: Source) -> bytes:
 
 def _format_of_text(text: str) -> Format:
     """JSON where the text is that, since YAML's parser reads no surrogate pairs; else YAML."""
+    import json
+
     try:
         return format_of(".json") if text.lstrip().startswith("{") and json.loads(text) else format_of("")
     except (ValueError, RecursionError):

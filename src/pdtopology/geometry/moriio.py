@@ -1,23 +1,17 @@
-"""Rank and KV-head arithmetic of a prefill/decode pair, in plain integers.
-
-Each function answers exactly as the vLLM MoRIIO function that its docstring names (the same in vLLM
-0.26 to 0.33 unless a release is given) and raises `GeometryError` where that one raises. `local` and
-`remote` are the two sides of one transfer; the producer is prefill, the consumer is decode.
-"""
+"""MoRIIO: which ranks of a pair talk to each other, which KV heads go between them, and who acknowledges."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, MutableMapping, MutableSet
+from collections.abc import Collection, Mapping, MutableMapping, MutableSet
 from typing import NamedTuple
 
-
-class GeometryError(ValueError):
-    """Sizes for which no transfer can be laid out; the text carries every value involved."""
-
-
-def has_positive_geometry(*sizes: object) -> bool:
-    """Whether every size is an `int` above zero (`True` is not a size). Never raises."""
-    return all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in sizes)
+from pdtopology.geometry.heads import (
+    GeometryError,
+    has_positive_geometry,
+    held_heads,
+    is_whole_share,
+    num_kv_heads_per_rank,
+)
 
 
 def is_ack_divisible_tp_pair(producer_tp: int, consumer_tp: int) -> bool:
@@ -45,6 +39,22 @@ def expected_ack_count(producer_tp_size: int, consumer_tp_size: int) -> int:
     return max(1, consumer_tp_size // producer_tp_size)
 
 
+def peer_tp_size(kv_transfer_params: Mapping[str, int | str | None] | None, local_tp_size: int) -> int:
+    """The TP size that a request states for its peer, under `remote_tp_size` or else `tp_size`; the local one if none.
+
+    A zero states nothing; a negative size is returned as it is. vLLM 0.33 `get_moriio_peer_tp_size`; vLLM 0.26 took 1
+    if none was stated.
+
+    Raises `GeometryError` for a text that is no whole number.
+    """
+    stated = kv_transfer_params or {}
+    size = stated.get("remote_tp_size") or stated.get("tp_size") or local_tp_size
+    try:
+        return int(size)
+    except ValueError:
+        raise GeometryError(f"invalid geometry: peer tp={size!r} local tp={local_tp_size}") from None
+
+
 def remote_tp_rank(local_tp_rank: int, local_tp_size: int, remote_tp_size: int) -> int:
     """The remote rank that a local rank talks to, the first where it talks to several.
 
@@ -54,7 +64,7 @@ def remote_tp_rank(local_tp_rank: int, local_tp_size: int, remote_tp_size: int) 
     multiple of the other.
     """
     given = f"invalid geometry: tp=({local_tp_size}, {remote_tp_size}) rank={local_tp_rank}"
-    if not _is_whole_share(local_tp_size, remote_tp_size):
+    if not is_whole_share(local_tp_size, remote_tp_size):
         raise GeometryError(f"{given}: sizes must be positive, and one a multiple of the other")
     if not 0 <= local_tp_rank < local_tp_size:
         raise GeometryError(f"{given}: no such local rank")
@@ -71,17 +81,6 @@ def read_source_tp_ranks(local_tp_rank: int, local_tp_size: int, remote_tp_size:
     """
     first = remote_tp_rank(local_tp_rank, local_tp_size, remote_tp_size)
     return tuple(range(first, first + max(1, remote_tp_size // local_tp_size)))
-
-
-def kv_heads_on_rank(tp_rank: int, tp_size: int, total_num_kv_heads: int) -> range:
-    """The KV heads whose cache a rank holds: its shard of the heads, or one replicated head.
-
-    Raises `GeometryError` unless the heads can be sharded (a multiple of the ranks) or replicated (the
-    ranks a multiple of the heads) and the rank exists. vLLM `QKVParallelLinear` in model_executor/layers/linear.py.
-    """
-    if not _is_whole_share(tp_size, total_num_kv_heads) or not 0 <= tp_rank < tp_size:
-        raise GeometryError(f"invalid geometry: tp={tp_size} rank={tp_rank} kv_heads={total_num_kv_heads}")
-    return _held_heads(tp_rank, tp_size, total_num_kv_heads)
 
 
 def validate_replicated_kv_heads(
@@ -111,12 +110,12 @@ def validate_head_sharding(producer_tp_size: int, consumer_tp_size: int, total_n
 
     Raises `GeometryError`.
     """
-    if _is_whole_share(producer_tp_size, consumer_tp_size) and (
+    if is_whole_share(producer_tp_size, consumer_tp_size) and (
         is_mla
         or producer_tp_size == consumer_tp_size
         or (
-            _is_whole_share(producer_tp_size, total_num_kv_heads)
-            and _is_whole_share(consumer_tp_size, total_num_kv_heads)
+            is_whole_share(producer_tp_size, total_num_kv_heads)
+            and is_whole_share(consumer_tp_size, total_num_kv_heads)
         )
     ):
         return
@@ -198,14 +197,16 @@ def write_mapping(
     in the consumer's group writes it. With recurrent (mamba) layers every rank of the group writes, since their
     state is sharded over all ranks. vLLM 0.33 `compute_write_tp_mapping` in moriio_tp_mapping.py.
 
-    Raises `GeometryError` as `validate_head_sharding` does, and for a rank out of range.
+    Raises `GeometryError` as `validate_head_sharding` does, for a rank out of range, and for KV heads that are not
+    positive.
     """
     validate_head_sharding(producer_tp_size, consumer_tp_size, total_num_kv_heads, is_mla)
     if not 0 <= producer_tp_rank < producer_tp_size:
         raise GeometryError(f"invalid geometry: tp={producer_tp_size} rank={producer_tp_rank}")
+    remote_num_heads = num_kv_heads_per_rank(consumer_tp_size, total_num_kv_heads, is_mla)
     # An MLA latent is one head that every rank holds.
     heads = 1 if is_mla else total_num_kv_heads
-    local = _held_heads(producer_tp_rank, producer_tp_size, heads)
+    local = held_heads(producer_tp_rank, producer_tp_size, heads)
     local_slices = max(1, consumer_tp_size // producer_tp_size)
     remote_slices = max(1, producer_tp_size // consumer_tp_size)
     remote_slice = producer_tp_rank % remote_slices
@@ -215,7 +216,7 @@ def write_mapping(
     if writes_heads or has_mamba:
         first_rank = producer_tp_rank * consumer_tp_size // producer_tp_size
         for local_slice in range(local_slices):
-            remote = _held_heads(first_rank + local_slice, consumer_tp_size, heads)
+            remote = held_heads(first_rank + local_slice, consumer_tp_size, heads)
             targets.append(
                 WriteTarget(
                     tp_rank=first_rank + local_slice,
@@ -229,29 +230,4 @@ def write_mapping(
                     num_writers=remote_slices if has_mamba else remote_slices // copies,
                 )
             )
-    remote_num_heads = max(1, heads // consumer_tp_size)
     return WriteMapping(len(local), remote_num_heads, tuple(targets))
-
-
-def port_offset(dp_rank: int, tp_rank: int, tp_size: int = 1) -> int:
-    """What a rank adds to a MoRIIO base port: `dp_rank * tp_size + tp_rank`. vLLM `get_port_offset`.
-
-    vLLM binds with the default `tp_size` of 1 and dials with the real one, so with several data-parallel
-    ranks and a TP size above 1 on one host, ranks collide or are dialled where nobody listens.
-
-    Raises `GeometryError` for a `tp_size` that is not positive.
-    """
-    if not has_positive_geometry(tp_size):
-        raise GeometryError(f"invalid geometry: tp={tp_size} rank={tp_rank} dp_rank={dp_rank}")
-    return dp_rank * tp_size + tp_rank
-
-
-def _held_heads(tp_rank: int, tp_size: int, heads: int) -> range:
-    """The heads on a rank, rounded as vLLM `ModelConfig.get_num_kv_heads` rounds: at least one."""
-    first = tp_rank * heads // tp_size
-    return range(first, first + max(1, heads // tp_size))
-
-
-def _is_whole_share(tp_size: int, count: int) -> bool:
-    """Whether `count` things spread evenly over the ranks, as shards or as copies."""
-    return has_positive_geometry(tp_size, count) and (count % tp_size == 0 or tp_size % count == 0)

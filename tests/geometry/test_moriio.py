@@ -1,11 +1,8 @@
-"""geometry.py against the verdicts of vLLM's own functions (tests/vectors), row for row."""
+"""MoRIIO's ranks, heads and acknowledgements against the verdicts of vLLM's own functions, row for row."""
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,36 +11,7 @@ from hypothesis import strategies as st
 
 from pdtopology import geometry
 from pdtopology.geometry import GeometryError, TransferAck
-
-VECTORS = Path(__file__).parent / "vectors"
-
-
-def rows(name: str) -> Iterator[tuple[list[Any], Any]]:
-    """Each row's inputs and result; the exception's name stands for a raised one."""
-    with gzip.open(VECTORS / f"{name}.jsonl.gz", "rt") as lines:
-        next(lines)
-        for line in lines:
-            row = json.loads(line)
-            yield row["i"], {"raises": row["e"]} if "e" in row else row["r"]
-
-
-def answer(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What the function returns, in JSON's types, or that it raised."""
-    try:
-        return json.loads(json.dumps(function(*arguments)))
-    except GeometryError:
-        return {"raises": "GeometryError"}
-
-
-def differences(name: str, function: Callable[..., Any]) -> list[Any]:
-    """The rows on which the function and vLLM differ; an exception equals any exception."""
-    different = []
-    for arguments, expected in rows(name):
-        got = answer(function, *arguments)
-        raised = isinstance(got, dict), isinstance(expected, dict)
-        if raised[0] != raised[1] or (not raised[0] and got != expected):
-            different.append((arguments, expected, got))
-    return different
+from tests.geometry.vectors import answer, differences, rows
 
 
 def drive_acks(producer_tp: int, consumer_tp: int, acks_sent: int, known: bool) -> Any:
@@ -60,6 +28,18 @@ def drive_acks(producer_tp: int, consumer_tp: int, acks_sent: int, known: bool) 
     return [finished, counts.get("t", 0), "t" in completed]
 
 
+def can_read_and_write(prefill: int, decode: int, kv_heads: int, is_mla: bool) -> list[bool]:
+    """Whether a pair can READ, with every decode rank's peer and the acknowledgements, and whether it can WRITE."""
+
+    def read() -> None:
+        for rank in range(decode):
+            geometry.remote_tp_rank(rank, decode, prefill)
+        geometry.validate_replicated_kv_heads(decode, prefill, kv_heads, is_mla)
+        geometry.expected_ack_count(prefill, decode)
+
+    return [answer(read) is None, answer(geometry.validate_head_sharding, prefill, decode, kv_heads, is_mla) is None]
+
+
 @pytest.mark.parametrize(
     ("vector", "function"),
     [
@@ -70,32 +50,16 @@ def drive_acks(producer_tp: int, consumer_tp: int, acks_sent: int, known: bool) 
         ("moriio_expected_ack_count", geometry.expected_ack_count),
         ("moriio_resolve_ack", drive_acks),
         ("moriio_write_mapping", geometry.write_mapping),
+        ("moriio_peer_tp_size", geometry.peer_tp_size),
     ],
 )
 def test_every_vector_row_agrees_with_vllm(vector: str, function: Callable[..., Any]) -> None:
     assert differences(vector, function) == []
 
 
-def test_every_port_row_agrees_with_vllm() -> None:
-    for (_, tp_size, dp_rank, tp_rank), (bind, dial, equal) in rows("moriio_ports"):
-        bound = geometry.port_offset(dp_rank, tp_rank)
-        dialled = geometry.port_offset(dp_rank, tp_rank, tp_size)
-        assert [bound, dialled, bound == dialled] == [bind, dial, equal]
-
-
-def test_a_port_offset_needs_a_positive_tp_size() -> None:
-    with pytest.raises(GeometryError, match="tp=0 rank=1 dp_rank=2"):
-        geometry.port_offset(2, 1, 0)
-
-
-@pytest.mark.parametrize("size", [0, -1, True, 4.0, "4", None, float("nan"), [4]])
-def test_only_ints_above_zero_are_positive_geometry(size: object) -> None:
-    assert not geometry.has_positive_geometry(4, size)
-
-
-@given(st.lists(st.integers(min_value=1), max_size=4))
-def test_ints_above_zero_are_positive_geometry(sizes: list[int]) -> None:
-    assert geometry.has_positive_geometry(*sizes)
+def test_read_and_write_agree_with_vllm_on_every_pair() -> None:
+    for sizes, verdicts in rows("moriio_read_vs_write"):
+        assert can_read_and_write(*sizes) == [verdict == "ok" for verdict in verdicts], sizes
 
 
 @given(st.integers(-2, 80), st.integers(-2, 80))
@@ -109,34 +73,23 @@ def test_the_error_text_carries_every_value() -> None:
         geometry.validate_replicated_kv_heads(4, 8, 0, False)
 
 
-def test_a_geometry_error_is_a_value_error() -> None:
-    with pytest.raises(ValueError, match=r"tp=\(4, 6\)"):
-        geometry.remote_tp_rank(0, 4, 6)
-
-
 SIZES = st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16])
-
-
-@given(SIZES, SIZES)
-def test_the_ranks_of_one_side_cover_the_heads_evenly(tp_size: int, heads: int) -> None:
-    held = [answer(lambda rank: list(geometry.kv_heads_on_rank(rank, tp_size, heads)), rank) for rank in range(tp_size)]
-    if max(tp_size, heads) % min(tp_size, heads):
-        assert all(isinstance(rank, dict) for rank in held)
-    else:
-        counts = [sum(head in rank for rank in held) for head in range(heads)]
-        assert counts == [max(1, tp_size // heads)] * heads
-
-
-@pytest.mark.parametrize("rank", [-1, 4])
-def test_a_rank_out_of_range_holds_no_heads(rank: int) -> None:
-    with pytest.raises(GeometryError, match=f"tp=4 rank={rank} kv_heads=8"):
-        geometry.kv_heads_on_rank(rank, 4, 8)
 
 
 @pytest.mark.parametrize("rank", [-1, 4])
 def test_a_rank_out_of_range_writes_nothing(rank: int) -> None:
     with pytest.raises(GeometryError, match=f"tp=4 rank={rank}"):
         geometry.write_mapping(rank, 4, 8, 8, False)
+
+
+def test_no_heads_are_written_of_none() -> None:
+    with pytest.raises(GeometryError, match="tp=4 kv_heads=0"):
+        geometry.write_mapping(0, 4, 4, 0, False)
+
+
+def test_a_peer_size_that_is_no_number_is_told() -> None:
+    with pytest.raises(GeometryError, match="peer tp='x' local tp=4"):
+        geometry.peer_tp_size({"tp_size": "x"}, 4)
 
 
 @given(SIZES, SIZES, SIZES)

@@ -13,6 +13,7 @@ from pdtopology.geometry.heads import (
     num_kv_heads_per_rank,
     validate_attention_heads,
 )
+from pdtopology.geometry.mooncake import MooncakeVerdict, mooncake_verdict
 from pdtopology.geometry.moriio import (
     TransferAck,
     WriteMapping,
@@ -38,6 +39,7 @@ from pdtopology.geometry.transfer_topology import (
 
 __all__ = [
     "GeometryError",
+    "MooncakeVerdict",
     "PortUse",
     "TPMapping",
     "TransferAck",
@@ -51,6 +53,7 @@ __all__ = [
     "has_positive_geometry",
     "is_ack_divisible_tp_pair",
     "kv_heads_on_rank",
+    "mooncake_verdict",
     "nixl_tp_mapping",
     "num_kv_heads_per_rank",
     "peer_tp_size",

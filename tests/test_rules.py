@@ -6,20 +6,30 @@ import json
 import re
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from pdtopology import RULES, PDTopology, check, json_schema
-from pdtopology.deployment import Deployment
+from pdtopology.connectors.kinds import CONNECTORS
+from pdtopology.constraints import Key
+from pdtopology.constraints.expressions import MAPPINGS, Computed
+from pdtopology.constraints.json_schema import InexactError, compile_to_json_schema
+from pdtopology.deployment import ENGINES, Deployment
 from pdtopology.keys import DECODE_TP
 from pdtopology.rule import Clause, Rule, Severity
 from pdtopology.rules import CLAUSES, RULE_BY_CODE, clauses_for
+from pdtopology.section import sections_of
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES, ids=[rule.code for rule in RULES])
+EVERY_PAIR = pytest.mark.parametrize(
+    ("engine", "connector"), [(engine, connector) for engine in ENGINES for connector in CONNECTORS]
+)
 REFUSING = [rule for rule in RULES if rule.severity is Severity.ERROR]
 EVERY_REFUSING_RULE = pytest.mark.parametrize("rule", REFUSING, ids=[rule.code for rule in REFUSING])
 
@@ -31,6 +41,8 @@ def told(document: Any) -> list[tuple[str, str]]:
 
 def keys_of(rule: Rule) -> set[str]:
     """The keys at which a rule is reported."""
+    if isinstance(rule.require, Computed):
+        return {found.at.path for found in rule.require.find(Deployment.of(dict(rule.bad)))}
     return {clause.at.path for clause in rule.clauses}
 
 
@@ -59,20 +71,59 @@ def test_the_command_tells_its_bad_example_with_its_line(rule: Rule, tmp_path: P
     [finding] = json.loads(run.stdout)["diagnostics"]
     assert run.returncode == (1 if rule.severity is Severity.ERROR else 0)
     assert (finding["code"], finding["severity"]) == (rule.code, rule.severity.value)
-    section, _, leaf = finding["path"].partition(".")
     line = file.read_text().splitlines()[finding["line"] - 1]
-    assert (leaf if leaf in rule.bad[section] else section) in line
+    assert f'"{last_stated(rule.bad, finding["path"])}"' in line
 
 
-@EVERY_REFUSING_RULE
+def last_stated(document: Any, path: str) -> str:
+    """The last key on the path that the document states."""
+    last = ""
+    for part in path.split("."):
+        if not isinstance(document, dict) or part not in document:
+            break
+        last, document = part, document[part]
+    return last
+
+
+IN_SCHEMA = [rule for rule in REFUSING if not rule.beyond_schema]
+
+
+@pytest.mark.parametrize("rule", IN_SCHEMA, ids=[rule.code for rule in IN_SCHEMA])
 def test_the_schema_rejects_its_bad_example_in_its_own_clause_at_its_key(rule: Rule) -> None:
     schema = json_schema()
     errors = list(jsonschema_rs.validator_for(schema).iter_errors(dict(rule.bad)))
-    clauses = {error.schema_path[1] for error in errors}
-    assert [schema["allOf"][index]["$comment"] for index in clauses] == [rule.code]
-    paths = {".".join(map(str, error.instance_path)) for error in errors}
+    assert {comment_of(schema, error.schema_path) for error in errors} == {rule.code}
+    told = {key.path for clause in rule.clauses for key in (clause.at, *clause.see)}
     # What is absent is missed in its section.
-    assert paths <= keys_of(rule) | ({"model"} if rule.code == "kv-heads-unknown" else set())
+    assert all(any(f"{path}.".startswith(place_of(error)) for path in told) for error in errors)
+
+
+def place_of(error: jsonschema_rs.ValidationError) -> str:
+    """The error's path with a point behind each part."""
+    return "".join(f"{part}." for part in error.instance_path)
+
+
+def comment_of(schema: Any, path: list[str | int]) -> str | None:
+    """The comment of the innermost clause on a path into the schema."""
+    comment = None
+    for part in path:
+        if isinstance(schema, dict) and "$ref" in schema:
+            break
+        schema = schema[part]
+        comment = schema.get("$comment", comment) if isinstance(schema, dict) else comment
+    return comment
+
+
+BEYOND_SCHEMA = [rule for rule in RULES if rule.beyond_schema]
+
+
+@pytest.mark.parametrize("rule", BEYOND_SCHEMA, ids=[rule.code for rule in BEYOND_SCHEMA])
+def test_what_is_beyond_the_schema_cannot_be_compiled_to_it(rule: Rule) -> None:
+    assert jsonschema_rs.validator_for(json_schema()).is_valid(dict(rule.bad))
+    for clause in rule.clauses:
+        assert clause.refused
+        with pytest.raises(InexactError):
+            compile_to_json_schema(clause.refused, clause.related_pairs(CLAUSES))
 
 
 @EVERY_RULE
@@ -88,10 +139,26 @@ def test_its_texts_are_sentences(rule: Rule) -> None:
 
 
 @EVERY_RULE
-def test_its_message_states_the_value_at_its_key_where_there_is_one(rule: Rule) -> None:
-    for clause in rule.clauses:
-        may_be_absent = clause.at.default is None and clause.at not in clause.constraint.needed_keys
-        assert f"{{{clause.at.name}}}" in clause.message or may_be_absent
+def test_its_message_has_no_name_that_it_does_not_know(rule: Rule) -> None:
+    [finding] = check(rule.bad)
+    assert not re.search(r"[{}]|None", finding.message)
+
+
+@EVERY_RULE
+def test_its_message_states_a_value_where_there_is_one(rule: Rule) -> None:
+    [finding] = check(rule.bad)
+    values = [str(related.value) for related in finding.related if isinstance(related.value, int | str)]
+    assert not values or any(value in finding.message for value in values) or isinstance(rule.require, Computed)
+
+
+@EVERY_RULE
+def test_it_has_a_source_in_a_file_of_its_engine(rule: Rule) -> None:
+    assert rule.source.file.startswith(("vllm/", "docs/") if rule.engine != "sglang" else "sglang/")
+    assert rule.source.function
+
+
+def test_there_are_at_least_sixty_rules() -> None:
+    assert len(RULES) >= 60
 
 
 @EVERY_RULE
@@ -103,25 +170,48 @@ def test_no_code_is_used_twice() -> None:
     assert len(RULE_BY_CODE) == len(RULES)
 
 
-def test_every_key_means_what_the_field_of_its_path_does() -> None:
-    for key in {key for clause in CLAUSES for key in (*clause.constraint.keys, clause.at, *clause.see)}:
-        model: Any = Deployment
-        for part in key.parts:
-            field = model.model_fields[part]
-            model = field.annotation
-        assert key.default == field.get_default(call_default_factory=True), key.path
-        assert key.maximum is None or f"le={key.maximum})" in repr(field), key.path
+def fields_at(path: tuple[str, ...]) -> list[FieldInfo]:
+    """The fields that a path leads to: of each kind of connector one."""
+    sections: list[Any] = [Deployment]
+    fields: list[FieldInfo] = []
+    for part in path:
+        fields = [section.model_fields[part] for section in sections if part in section.model_fields]
+        sections = [inner for field in fields for inner in sections_of(field.annotation)]
+    return fields
 
 
-def test_no_key_has_the_name_of_another_or_of_a_section() -> None:
-    keys = {key for clause in CLAUSES for key in clause.constraint.keys}
-    names = {key.name for key in keys}
-    assert len(names) == len(keys)
+EVERY_KEY = {key for clause in CLAUSES for key in (*clause.constraint.keys, clause.at, *clause.see)}
+
+
+@pytest.mark.parametrize("key", sorted(EVERY_KEY, key=attrgetter("path", "name")), ids=attrgetter("path"))
+def test_every_key_means_what_the_field_of_its_path_does(key: Key) -> None:
+    fields = fields_at(key.parts[: key.mapping_depth])
+    assert fields
+    assert key.maximum is None or all(f"le={key.maximum})" in repr(field) for field in fields)
+    defaults = {repr(field.get_default(call_default_factory=True)) for field in fields}
+    is_below_mapping = key.mapping_depth < len(key.parts) or key.parts[-1] in MAPPINGS
+    assert is_below_mapping or key.nullable or key.default is None or repr(key.default) in defaults
+    assert not key.nullable or is_below_mapping or defaults == {"None"}
+
+
+@EVERY_PAIR
+def test_no_key_has_the_name_of_another_or_of_a_section(engine: str, connector: str) -> None:
+    compared = {key for clause in clauses_for(engine, connector) for key in clause.constraint.compared_keys}
+    names = {key.name for key in compared}
+    assert len(names) == len(compared)
     assert not names & set(Deployment.model_fields)
 
 
-def test_a_connector_has_the_general_rules_and_its_own() -> None:
-    assert {clause.rule.connector for clause in clauses_for("moriio")} == {None, "moriio"}
+@EVERY_PAIR
+def test_a_pair_has_the_general_rules_and_its_own(engine: str, connector: str) -> None:
+    rules = [clause.rule for clause in clauses_for(engine, connector)]
+    assert {rule.engine for rule in rules} == {None, engine}
+    assert all(connector in rule.connectors or not rule.connectors for rule in rules)
+
+
+def test_no_two_keys_have_the_same_initials() -> None:
+    initials = {key.initials: key for key in EVERY_KEY if key.maximum}
+    assert len(initials) == len({key for key in EVERY_KEY if key.maximum})
 
 
 def test_a_clause_of_one_role_silences_none_of_the_other() -> None:

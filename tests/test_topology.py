@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from pdtopology import DecodeRole, ModelGeometry, MoRIIOConnector, PDTopology, PrefillRole
+from pdtopology import DecodeRole, ModelGeometry, MoRIIOConnector, NixlConnector, PDTopology, PrefillRole
 from pdtopology.deployment import Deployment
 
 
@@ -94,13 +94,16 @@ def test_a_topology_that_works_is_accepted(data: dict[str, Any]) -> None:
             [("moriio-write-unequal-tp", "decode.tensor_parallel_size")],
         ),
         (document(4, 4, connector={"backend": "tcp"}), [("literal_error", "connector.backend")]),
-        (document(4, 4, connector={"kind": "other"}), [("literal_error", "connector.kind")]),
+        (document(4, 4, connector={"kind": "nccl"}), [("literal_error", "connector.kind")]),
+        (document(4, 4, connector={"kind": 5}), [("literal_error", "connector.kind")]),
+        (document(4, 4, connector={"kind": "nixl", "mode": "read"}), [("literal_error", "connector.mode")]),
+        (document(4, 4, connector={"kind": "nixl", "backend": "rdma"}), [("extra_forbidden", "connector.backend")]),
         (document(513, 1), [("less_than_equal", "prefill.tensor_parallel_size")]),
         (document(1, 1, engine={"version": "newest"}), [("string_pattern_mismatch", "engine.version")]),
         ({}, [("missing", "model"), ("missing", "prefill"), ("missing", "decode")]),
         ([], [("model_type", "")]),
         (None, [("model_type", "")]),
-        (document(4, 4, connector=None), [("model_type", "connector")]),
+        (document(4, 4, connector=None), [("model_attributes_type", "connector")]),
         (document(4, 4, tensor_parallel_size=4), [("extra_forbidden", "tensor_parallel_size")]),
     ],
 )
@@ -197,7 +200,7 @@ def test_a_topology_can_be_made_of_models() -> None:
         prefill=PrefillRole(tensor_parallel_size=4),
         decode=DecodeRole(tensor_parallel_size=8),
     )
-    assert topology.connector.mode == "write"
+    assert topology.connector == MoRIIOConnector(mode="write")
 
 
 def test_a_field_cannot_be_assigned() -> None:
@@ -248,7 +251,17 @@ def test_replace_validates() -> None:
 def test_replace_takes_a_whole_section() -> None:
     topology = PDTopology.model_validate(document(8, 8))
     changed = topology.replace(decode=DecodeRole(tensor_parallel_size=16), connector={"mode": "write"})
-    assert (changed.decode.tensor_parallel_size, changed.connector.mode) == (16, "write")
+    assert (changed.decode.tensor_parallel_size, changed.connector) == (16, MoRIIOConnector(mode="write"))
+
+
+def test_replace_takes_a_connector_of_another_kind_whole() -> None:
+    topology = PDTopology.model_validate(document(8, 8, connector={"mode": "write", "backend": "xgmi"}))
+    assert topology.replace(connector={"kind": "nixl"}).connector == NixlConnector()
+
+
+def test_a_connector_without_a_kind_is_moriio() -> None:
+    topology = PDTopology.model_validate(document(8, 8, connector={"mode": "write"}))
+    assert topology.connector.kind == "moriio"
 
 
 def test_the_schema_of_the_file_is_no_part_of_the_topology() -> None:

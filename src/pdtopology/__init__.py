@@ -4,8 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pdtopology.check import check, load_topology
+from pdtopology.connectors.mooncake import MooncakeConnector
 from pdtopology.connectors.moriio import MoRIIOConnector
-from pdtopology.deployment import DecodeRole, ModelGeometry, PrefillRole
+from pdtopology.connectors.nixl import NixlConnector
+from pdtopology.connectors.other import OtherConnector
+from pdtopology.deployment import ModelGeometry
+from pdtopology.roles import DecodeRole, PrefillRole
 from pdtopology.rules import RULES
 
 if TYPE_CHECKING:
@@ -20,6 +24,9 @@ __all__ = [
     "Diagnostic",
     "MoRIIOConnector",
     "ModelGeometry",
+    "MooncakeConnector",
+    "NixlConnector",
+    "OtherConnector",
     "PDTopology",
     "PDTopologySettings",
     "PrefillRole",

@@ -6,9 +6,8 @@ import json
 
 from pdtopology.constraints import ALWAYS
 from pdtopology.constraints.prose import compile_to_prose
-from pdtopology.keys import CONNECTOR_KIND
 from pdtopology.releases import NEWEST, release_name
-from pdtopology.rule import Rule
+from pdtopology.rule import Rule, Stage
 
 
 def list_rules(rules: tuple[Rule, ...]) -> str:
@@ -23,7 +22,7 @@ def rule_table(rules: tuple[Rule, ...]) -> str:
         "| code | what must hold | severity | releases | when the engine tells |",
         "|---|---|---|---|---|",
         *(
-            f"| `{rule.code}` | {rule.title} | {rule.severity.value} | {_releases(rule)} | {_raised(rule)} |"
+            f"| `{rule.code}` | {rule.title} | {rule.severity.value} | {_releases(rule)} | {rule.raised.value} |"
             for rule in rules
         ),
     ]
@@ -32,32 +31,28 @@ def rule_table(rules: tuple[Rule, ...]) -> str:
 
 def explain(rule: Rule) -> str:
     """The whole story of one rule."""
-    when = rule.when
-    if rule.connector:
-        when = CONNECTOR_KIND.is_(rule.connector) & when
+    when = rule.scope & rule.when
     parts = [
         f"{rule.code} ({rule.severity.value})\n{rule.title}",
         f"Requires: {compile_to_prose(rule.require)}",
         "" if when == ALWAYS else f"When: {compile_to_prose(when)}",
         f"Releases: {_releases(rule)}",
         f"Why: {rule.why}",
-        _raised(rule),
+        rule.raised.value,
         f"Fix: {rule.fix}",
-        f"Source: vLLM's {rule.source}" if rule.source else "",
+        f"Source: {'SGLang' if rule.engine == 'sglang' else 'vLLM'}, {rule.source}",
         f"Breaks it, reported at {rule.at.path.replace('role.', 'prefill. or decode.')}:\n"
         + "\n".join(f"  {key}: {json.dumps(value)}" for key, value in rule.bad.items()),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _raised(rule: Rule) -> str:
-    return rule.raised.value if rule.raised else "It is about this file, not the engine."
-
-
 def _releases(rule: Rule) -> str:
-    if rule.source is None:
+    if rule.engine == "sglang":
+        return "SGLang 0.5.23"
+    if rule.raised is Stage.FILE:
         return "every release"
-    seen = f"seen in {release_name(rule.source.since)}"
-    return (
-        f"vLLM before {release_name(rule.until)}, {seen}" if rule.until else f"vLLM, {seen} to {release_name(NEWEST)}"
-    )
+    seen = f"seen in {release_name(rule.since)}"
+    if rule.until:
+        return f"vLLM before {release_name(rule.until)}, {seen}"
+    return f"vLLM, {seen} to {release_name(NEWEST)}"

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 
 from pdtopology.diagnostic import shown
 from pdtopology.paths import Path, dotted
-from pdtopology.suggestions import keys_of, sections_of, suggested_key
+from pdtopology.suggestions import keys_of, kinds_with, sections_with, suggested_key
 
 _KEY_DEPTH = 3
 
@@ -55,6 +55,7 @@ _WANTED: Mapping[str, str] = {
     "string_unicode": "text without halves of surrogate pairs",
     "string_pattern_mismatch": 'a version such as "0.33" or "0.33.1"',
     "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
     "dict_type": "a mapping",
 }
 
@@ -75,9 +76,11 @@ def _missing(path: Path, _: Any) -> str:
 
 
 def _unknown(path: Path, _: Any) -> str | None:
+    if kinds := kinds_with(path):
+        return f"it is a key of connector.kind {' and '.join(kinds)}"
     if known := suggested_key(path):
         return f"did you mean {known}?"
-    if elsewhere := sections_of(path):
+    if elsewhere := sections_with(path):
         return f"it belongs at {' and '.join(elsewhere)}"
     return f"the keys here are {', '.join(keys_of(path[:-1]))}"
 
@@ -120,5 +123,6 @@ _HINTS: Mapping[str, Callable[[Path, Any], str | None]] = {
     "string_type": _text,
     "bool_type": _truth,
     "model_type": _section,
+    "model_attributes_type": _section,
     "argument_has_a_field": _owned,
 }

@@ -73,9 +73,15 @@ def rule_findings(
     return _in_order(
         [
             *(_rule_finding(case, violation, Severity.ERROR, hint_for(deployment, violation)) for violation in refused),
-            *(_rule_finding(case, violation, Severity.WARNING, violation.clause.rule.fix) for violation in warned),
+            *(_rule_finding(case, violation, _softened(violation), violation.clause.rule.fix) for violation in warned),
         ]
     )
+
+
+def _softened(violation: Violation) -> Severity:
+    """An error of older releases only is a warning where no release is stated."""
+    severity = violation.clause.rule.severity
+    return Severity.WARNING if severity is Severity.ERROR else severity
 
 
 def _in_order(findings: list[Diagnostic]) -> list[Diagnostic]:
@@ -103,7 +109,7 @@ def _field_finding(case: Case, line: ErrorDetails) -> Diagnostic:
 
 
 def _rule_finding(case: Case, violation: Violation, severity: Severity, hint: str) -> Diagnostic:
-    rule, at = violation.clause.rule, violation.clause.at
+    rule, at = violation.clause.rule, violation.at
     file, origin, location = _origin(case, at.parts)
     return Diagnostic(
         code=rule.code,
@@ -114,9 +120,9 @@ def _rule_finding(case: Case, violation: Violation, severity: Severity, hint: st
         file=file,
         origin=origin,
         location=location,
-        related=[_related(case, violation, key) for key in violation.clause.see],
+        related=[_related(case, violation, key) for key in violation.see],
         title=rule.title,
-        note=rule.raised.value if rule.raised else "",
+        note=rule.raised.value,
     )
 
 

@@ -24,7 +24,7 @@ def hint_for(deployment: Deployment, violation: Violation) -> str:
     clause = violation.clause
     found = [
         (key, *_nearest_sizes(deployment, key, clause))
-        for key in (clause.at, *clause.see)
+        for key in (violation.at, *violation.see)
         if key in (PREFILL_TP, DECODE_TP)
     ]
     whole = [f"{key.path}: {size}" for key, size, _ in found if size]
@@ -39,7 +39,7 @@ def _nearest_sizes(deployment: Deployment, key: Key, mended: Clause) -> tuple[in
     broken = refusing_clauses(deployment)
     # Copies of the models would take most of the time.
     draft = SimpleNamespace(**dict(deployment))
-    draft_section = SimpleNamespace(**dict(section))
+    draft_section = SimpleNamespace(**dict(section), __pydantic_fields_set__=section.model_fields_set)
     setattr(draft, role, draft_section)
     partial = None
     for size in _sizes_near(getattr(section, field)):

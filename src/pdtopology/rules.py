@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pdtopology.connectors import moriio
+from pdtopology import features, parallelism, ports, sglang
+from pdtopology.connectors import mooncake, moriio, nixl, other
 from pdtopology.constraints import divides, one_divides_other
 from pdtopology.keys import (
     ATTENTION_HEADS,
@@ -10,6 +11,7 @@ from pdtopology.keys import (
     ENGINE_VERSION,
     IS_MLA,
     KV_HEADS,
+    OTHER_KV_HEADS,
     PREFILL_TP,
     TP,
 )
@@ -20,6 +22,7 @@ GENERAL = (
     Rule(
         code="attention-heads-not-divisible",
         title="A role's TP size must divide the attention heads",
+        engine=None,
         at=TP,
         see=(ATTENTION_HEADS,),
         require=divides(TP, ATTENTION_HEADS),
@@ -37,6 +40,7 @@ GENERAL = (
     Rule(
         code="kv-heads-not-divisible",
         title="A role's TP size must shard or replicate the KV heads evenly",
+        engine=None,
         at=TP,
         see=(KV_HEADS,),
         when=~IS_MLA,
@@ -55,19 +59,45 @@ GENERAL = (
         },
     ),
     Rule(
+        code="other-kv-heads-not-divisible",
+        title="A role's TP size must shard or replicate every layer's KV heads evenly",
+        engine=None,
+        at=TP,
+        see=(OTHER_KV_HEADS,),
+        when=~IS_MLA,
+        require=one_divides_other(TP, OTHER_KV_HEADS),
+        after=("attention-heads-not-divisible", "kv-heads-not-divisible"),
+        message="{role} TP {tp} and {other_kv_heads} KV heads of the other layers: one must be a multiple of the other",
+        why="Each layer's heads are split by themselves, and a rank holds a whole number of them or one replicated "
+        "head.",
+        fix="Choose a TP size that divides model.other_total_num_kv_heads or is a multiple of it.",
+        raised=Stage.START,
+        source=Upstream("vllm/model_executor/layers/linear.py", "QKVParallelLinear"),
+        bad={
+            "model": {"total_num_kv_heads": 6, "other_total_num_kv_heads": 2},
+            "prefill": {"tensor_parallel_size": 3},
+            "decode": {},
+            "connector": {"kind": "nixl"},
+        },
+    ),
+    Rule(
         code="kv-heads-unknown",
         title="A model that is not MLA must state its KV heads",
+        engine=None,
         at=KV_HEADS,
         require=IS_MLA | KV_HEADS.is_set,
         message="state the model's KV heads, or that it is an MLA model",
         why="Which TP sizes fit each other depends on how many KV heads there are. Only the latent of an MLA model is "
         "the same on every rank.",
         fix="Set model.total_num_kv_heads (num_key_value_heads in the model's config.json), or model.is_mla: true.",
+        raised=Stage.FILE,
+        source=Upstream("vllm/config/model.py", "ModelConfig.get_total_num_kv_heads"),
         bad={"model": {}, "prefill": {}, "decode": {}},
     ),
     Rule(
         code="tp-not-divisible",
         title="One TP size must be a multiple of the other",
+        connectors=("moriio", "nixl", "mooncake"),
         at=DECODE_TP,
         see=(PREFILL_TP,),
         require=one_divides_other(PREFILL_TP, DECODE_TP),
@@ -77,8 +107,8 @@ GENERAL = (
         fix="Choose TP sizes of which one is a multiple of the other.",
         raised=Stage.FIRST_REQUEST,
         source=Upstream(
-            "vllm/distributed/kv_transfer/kv_connector/v1/moriio/moriio_connector.py",
-            "get_moriio_remote_tp_rank",
+            "vllm/distributed/kv_transfer/kv_connector",
+            "get_moriio_remote_tp_rank (v1/moriio), TransferTopology.tp_ratio (utils.py, for NIXL and Mooncake)",
         ),
         bad={
             "model": {"total_num_kv_heads": 12},
@@ -96,6 +126,8 @@ GENERAL = (
         f"{release_name(OLDEST)} to {release_name(NEWEST)} are used",
         why="A later release may accept more, an earlier one less, than the rules say.",
         fix="Try the pair on one request before it serves.",
+        raised=Stage.FILE,
+        source=Upstream("vllm/version.py", "__version__"),
         bad={
             "engine": {"version": "0.99"},
             "model": {"is_mla": True},
@@ -106,7 +138,20 @@ GENERAL = (
 )
 """What holds for every connector."""
 
-RULES: tuple[Rule, ...] = (*GENERAL, *moriio.RULES)
+FAMILIES: dict[str, tuple[Rule, ...]] = {
+    "Every connector": GENERAL,
+    "vLLM's parallelism": parallelism.RULES,
+    "vLLM's roles and features": features.RULES,
+    "Ports and hosts": ports.RULES,
+    "MoRIIO": moriio.RULES,
+    "NIXL": nixl.RULES,
+    "Mooncake": mooncake.RULES,
+    "Other connectors": other.RULES,
+    "SGLang": sglang.RULES,
+}
+"""Every rule by what it is about."""
+
+RULES: tuple[Rule, ...] = tuple(rule for family in FAMILIES.values() for rule in family)
 """Every rule, in the order in which findings are told."""
 
 RULE_BY_CODE = {rule.code: rule for rule in RULES}
@@ -114,6 +159,6 @@ RULE_BY_CODE = {rule.code: rule for rule in RULES}
 CLAUSES: tuple[Clause, ...] = tuple(clause for rule in RULES for clause in rule.clauses)
 
 
-def clauses_for(connector: str) -> tuple[Clause, ...]:
-    """The clauses that concern a topology with this connector."""
-    return tuple(clause for clause in CLAUSES if clause.rule.connector in (None, connector))
+def clauses_for(engine: str, connector: str) -> tuple[Clause, ...]:
+    """The clauses that concern a topology with this engine and this kind of connector."""
+    return tuple(clause for clause in CLAUSES if clause.rule.is_about(engine, connector))

@@ -1,6 +1,6 @@
 """What every part of the document has in common."""
 
-from typing import Annotated
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,3 +30,9 @@ class Section(BaseModel):
         # Only the validator that is used is built: most of what importing pydantic models costs.
         defer_build=True,
     )
+
+
+def sections_of(annotation: Any) -> list[type[Section]]:
+    """The sections that a field of this annotation may hold."""
+    kinds = (annotation, *get_args(annotation))
+    return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)]

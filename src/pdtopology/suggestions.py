@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel
-
+from pdtopology.connectors.kinds import CONNECTORS
 from pdtopology.deployment import Deployment
 from pdtopology.paths import Path
+from pdtopology.section import Section, sections_of
 
 # What engines, charts and config.json files call the same things.
 OTHER_NAMES: Mapping[str, str] = {
@@ -53,14 +53,14 @@ def suggested_key(path: Path) -> str | None:
     name = _plain(path[-1])
     if name in known:
         return name
-    if sections_of(path):
+    if sections_with(path):
         return None
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, known, 1, 0.7)), None)
 
 
-def sections_of(path: Path) -> list[str]:
+def sections_with(path: Path) -> list[str]:
     """The paths at which other sections have a key of this name."""
     name = _plain(path[-1])
     return [
@@ -68,6 +68,23 @@ def sections_of(path: Path) -> list[str]:
         for section, known in _sections().items()
         if name in known and section != path[:-1]
     ]
+
+
+def kinds_with(path: Path) -> list[str]:
+    """The kinds of connector that have the key at a path, which another kind does not."""
+    if path[0] != "connector":
+        return []
+    return [kind for kind, model in CONNECTORS.items() if str(path[-1]) in _known_keys(model, path[1:-1])]
+
+
+def _known_keys(model: type[Section], path: Path) -> Iterable[str]:
+    for part in path:
+        field = model.model_fields.get(str(part))
+        sections = sections_of(field.annotation) if field else []
+        if not sections:
+            return ()
+        model = sections[0]
+    return model.model_fields
 
 
 def keys_of(section: Path) -> list[str]:
@@ -82,13 +99,16 @@ def _plain(key: Any) -> str:
 
 @lru_cache
 def _sections() -> dict[Path, list[str]]:
-    """The known keys of the document and of each of its sections."""
-    found: dict[Path, list[str]] = {(): _keys(Deployment)}
-    for name, field in Deployment.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            found[(name,)] = _keys(field.annotation)
+    """The known keys of the document and of each of its sections, with those of every kind of connector."""
+    found: dict[Path, list[str]] = {}
+    _add(found, (), [Deployment])
     return found
 
 
-def _keys(model: type[BaseModel]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
+def _add(found: dict[Path, list[str]], path: Path, models: list[type[Section]]) -> None:
+    fields = [(field.alias or name, field) for model in models for name, field in model.model_fields.items()]
+    found[path] = list(dict.fromkeys(name for name, _ in fields))
+    for name in found[path]:
+        below = [section for other, field in fields if other == name for section in sections_of(field.annotation)]
+        if below:
+            _add(found, (*path, name), list(dict.fromkeys(below)))

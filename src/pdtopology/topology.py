@@ -7,7 +7,8 @@ from pydantic import GetJsonSchemaHandler, ModelWrapValidatorHandler, Validation
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
 from typing_extensions import Self
 
-from pdtopology.deployment import Deployment, with_whole_numbers
+from pdtopology.deployment import Deployment
+from pdtopology.validation import validated
 from pdtopology.violations import Violation, errors, is_refused, warnings
 
 
@@ -22,18 +23,21 @@ class PDTopology(Deployment):
     def replace(self, **changes: Any) -> "PDTopology":
         """A copy with some values changed, validated like any other topology.
 
-        A mapping changes the keys it names inside a section and leaves the others; anything else replaces the
-        section: `topology.replace(decode={"tensor_parallel_size": 8})`. Use it instead of pydantic's
-        `model_copy(update=...)`, which does not validate. Raises `ValidationError`.
+        A mapping changes the keys it names inside a section and leaves the others; anything else, and a connector of
+        another kind, replaces the section: `topology.replace(decode={"tensor_parallel_size": 8})`. Use it instead of
+        pydantic's `model_copy(update=...)`, which does not validate. Raises `ValidationError`.
         """
         document = self.model_dump(exclude_unset=True)
         for name, change in changes.items():
             known = document.get(name)
-            if isinstance(change, Mapping) and isinstance(known, dict):
+            if isinstance(change, Mapping) and isinstance(known, dict) and not self._is_other_connector(name, change):
                 document[name] = {**known, **change}
             else:
                 document[name] = change
         return type(self).model_validate(document)
+
+    def _is_other_connector(self, name: str, change: Mapping[str, Any]) -> bool:
+        return name == "connector" and change.get("kind", self.connector.kind) != self.connector.kind
 
     def warnings(self) -> list[Violation]:
         """What works with a known cost, or would fail on an older release where none is stated."""
@@ -46,10 +50,7 @@ class PDTopology(Deployment):
             # Validated again, whatever it was made by; pydantic itself would hand `schema_uri` back by that name.
             stated = document.model_fields_set - {"schema_uri"}
             document = {name: getattr(document, name) for name in stated}
-        try:
-            topology = handler(document)
-        except ValidationError as error:
-            topology = handler(with_whole_numbers(document, error))
+        topology = validated(handler, document)
         if is_refused(topology):
             line_errors = [_line_error(violation) for violation in errors(topology)]
             raise ValidationError.from_exception_data(cls.__name__, line_errors)
@@ -66,4 +67,4 @@ class PDTopology(Deployment):
 
 def _line_error(violation: Violation) -> InitErrorDetails:
     error = PydanticCustomError(violation.clause.rule.code, violation.clause.message, violation.values)
-    return InitErrorDetails(type=error, loc=violation.clause.at.parts, input=violation.value)
+    return InitErrorDetails(type=error, loc=violation.at.parts, input=violation.value)

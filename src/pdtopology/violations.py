@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from pdtopology.constraints import Constraint, compile_to_python
-from pdtopology.deployment import Deployment
+from pdtopology.constraints import Constraint, Key, compile_to_python
+from pdtopology.constraints.expressions import Computed
+from pdtopology.constraints.python import value_of
+from pdtopology.deployment import ENGINES, USUAL_FIELDS, Deployment
 from pdtopology.rule import Clause
 from pdtopology.rules import clauses_for
 
@@ -17,13 +18,17 @@ class Violation(NamedTuple):
     """A clause that one topology breaks, with the values that break it."""
 
     clause: Clause
+    at: Key
+    """Where it is reported."""
+    see: tuple[Key, ...]
+    """The keys it disagrees with."""
     values: dict[str, Any]
     """The value of each key the clause reads, by the key's name."""
 
     @property
     def value(self) -> Any:
         """The value at the key where it is reported."""
-        return self.values[self.clause.at.name]
+        return self.values[self.at.name]
 
     @property
     def message(self) -> str:
@@ -33,26 +38,31 @@ class Violation(NamedTuple):
 
 def is_refused(topology: Deployment) -> bool:
     """Whether any rule refuses the topology; all that a good one pays for the rules."""
-    return _REFUSING[topology.connector.kind].find_broken(topology) is not None
+    return _REFUSING[topology.engine.name][topology.connector.kind].find_broken(topology) is not None
 
 
 def errors(topology: Deployment) -> list[Violation]:
     """What refuses the topology."""
-    return [_violation(topology, clause) for clause in refusing_clauses(topology)]
+    return [violation for clause in refusing_clauses(topology) for violation in _violations(topology, clause)]
 
 
 def warnings(topology: Deployment) -> list[Violation]:
     """What warns of it, where no error silences that."""
-    clauses = _WARNING[topology.connector.kind].broken_clauses(topology)
+    clauses = _WARNING[topology.engine.name][topology.connector.kind].broken_clauses(topology)
     if not clauses:
         return []
     refusing = refusing_clauses(topology)
-    return [_violation(topology, clause) for clause in clauses if not any(map(clause.is_silenced_by, refusing))]
+    return [
+        violation
+        for clause in clauses
+        if not any(map(clause.is_silenced_by, refusing))
+        for violation in _violations(topology, clause)
+    ]
 
 
 def refusing_clauses(topology: Deployment | SimpleNamespace) -> list[Clause]:
     """The clauses that refuse the topology, without those that another one silences."""
-    return _REFUSING[topology.connector.kind].broken_clauses(topology)
+    return _REFUSING[topology.engine.name][topology.connector.kind].broken_clauses(topology)
 
 
 class _Check(NamedTuple):
@@ -67,24 +77,29 @@ class _Check(NamedTuple):
 
 
 class _Checks(dict[str, _Check]):
-    """The check of each connector's topologies, compiled when first asked for."""
+    """The check of each connector's topologies with one engine, compiled when first asked for."""
 
-    def __init__(self, demand: Callable[[Clause], Constraint | None]) -> None:
+    def __init__(self, engine: str, demand: Callable[[Clause], Constraint | None]) -> None:
         super().__init__()
+        self._engine = engine
         self._demand = demand
 
     def __missing__(self, connector: str) -> _Check:
-        demands = [(clause, self._demand(clause)) for clause in clauses_for(connector)]
+        demands = [(clause, self._demand(clause)) for clause in clauses_for(self._engine, connector)]
         clauses = [clause for clause, constraint in demands if constraint]
         constraints = [constraint for _, constraint in demands if constraint]
-        check = self[connector] = _Check(clauses, compile_to_python(constraints))
+        check = self[connector] = _Check(clauses, compile_to_python(constraints, USUAL_FIELDS))
         return check
 
 
-_REFUSING = _Checks(lambda clause: clause.refused)
-_WARNING = _Checks(lambda clause: clause.warned)
+_REFUSING = {engine: _Checks(engine, lambda clause: clause.refused) for engine in ENGINES}
+_WARNING = {engine: _Checks(engine, lambda clause: clause.warned) for engine in ENGINES}
 
 
-def _violation(topology: Deployment, clause: Clause) -> Violation:
+def _violations(topology: Deployment, clause: Clause) -> list[Violation]:
+    require = clause.constraint.require
+    if isinstance(require, Computed):
+        return [Violation(clause, found.at, found.see, dict(found.values)) for found in require.find(topology)]
     keys = (*clause.constraint.keys, clause.at, *clause.see)
-    return Violation(clause, {key.name: attrgetter(key.path)(topology) for key in keys})
+    values = {key.name: value_of(topology, key) for key in keys}
+    return [Violation(clause, clause.at, clause.see, values)]

@@ -14,7 +14,8 @@ from typing import Any
 from pydantic import ConfigDict
 
 from pdtopology import MoRIIOConnector, PDTopology
-from pdtopology.deployment import DecodeRole, Engine, ModelGeometry, PrefillRole
+from pdtopology.deployment import Engine, ModelGeometry
+from pdtopology.roles import DecodeRole, PrefillRole
 from pdtopology.section import Section
 
 BARE_SCRIPT = """

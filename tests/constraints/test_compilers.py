@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -14,20 +15,26 @@ from pdtopology.constraints import (
     Constraint,
     Expression,
     Key,
+    agree,
+    at_least,
     compile_to_python,
     divides,
     one_divides_other,
     same,
 )
+from pdtopology.constraints.expressions import Computed
 from pdtopology.constraints.json_schema import Definitions, InexactError, compile_to_json_schema
 from pdtopology.releases import NEWEST
 
 BOUND = 12
 A = Key("a", "left.size", default=1, maximum=BOUND)
 B = Key("b", "right.size", default=4, maximum=BOUND)
-H = Key("h", "model.heads", maximum=2 * BOUND)
-KIND = Key("kind", "model.kind", default="x")
-LABEL = Key("label", "model.label")
+H = Key("h", "whole.heads", maximum=2 * BOUND)
+KIND = Key("kind", "whole.kind", default="x")
+LABEL = Key("label", "whole.label")
+NICK = Key("nick", "whole.nick", default="n", nullable=True)
+FLAG = Key("flag", "left.engine_args.some-flag")
+BELOW = Key("below", "left.engine_args.config.method", default="none", nullable=True)
 VERSION = Key("version", "engine.version")
 NEXT = (NEWEST[0], NEWEST[1] + 1)
 
@@ -44,20 +51,23 @@ def documents() -> list[dict[str, Any]]:
     """Every pair of sizes, stated, absent or (where optional) null, among a few of the other keys."""
     sizes = [UNSTATED, *range(1, BOUND + 1)]
     heads = [UNSTATED, None, 1, 2, 3, 4, 6, 8, 12, 13, 24]
-    texts = [
-        (UNSTATED, UNSTATED, UNSTATED),
-        ("x", "p", "0.32"),
-        ("y", None, "0.33.1"),
-        ("z", "q", None),
-        ("x", "q", "0.99"),
+    texts: list[tuple[Any, ...]] = [
+        (UNSTATED, UNSTATED, UNSTATED, UNSTATED, UNSTATED, UNSTATED),
+        ("x", "p", "0.32", "n", True, {"method": "deep"}),
+        ("y", None, "0.33.1", None, 1, {"method": "none"}),
+        ("z", "q", None, "y", "", "deep"),
+        ("x", "q", "0.99", "x", None, {}),
     ]
     found = []
-    for a, b, h, (kind, label, version) in product(sizes, sizes, heads, texts):
+    for a, b, h, (kind, label, version, nick, flag, config) in product(sizes, sizes, heads, texts):
         document: dict[str, Any] = {}
-        for key, value in ((A, a), (B, b), (H, h), (KIND, kind), (LABEL, label), (VERSION, version)):
+        values = ((A, a), (B, b), (H, h), (KIND, kind), (LABEL, label), (VERSION, version), (NICK, nick))
+        for key, value in values:
             if value is not UNSTATED:
                 section, name = key.parts
                 document.setdefault(section, {})[name] = value
+        if flag is not UNSTATED:
+            document.setdefault("left", {})["engine_args"] = {"some-flag": flag, "config": config}
         found.append(document)
     return found
 
@@ -74,10 +84,11 @@ def value(document: dict[str, Any], key: Key) -> Any:
 def breaks(constraint: Constraint, document: dict[str, Any]) -> bool:
     """Python's verdict on a document."""
     topology: dict[str, Any] = {}
-    for key in (A, B, H, KIND, LABEL, VERSION):
+    for key in (A, B, H, KIND, LABEL, VERSION, NICK):
         section, name = key.parts
         topology.setdefault(section, SimpleNamespace())
         setattr(topology[section], name, value(document, key))
+    topology["left"].engine_args = document.get("left", {}).get("engine_args", {})
     return compiled(constraint)(SimpleNamespace(**topology)) is not None
 
 
@@ -112,6 +123,14 @@ EXPRESSIONS: dict[str, Expression] = {
     "a size is": A.is_(3, 6),
     "is set": H.is_set,
     "is not set": ~H.is_set,
+    "matches": LABEL.matches("^[pq]$"),
+    "matches not": ~KIND.matches("x|y"),
+    "agree": agree(KIND, NICK, ("x", "n"), ("y",)),
+    "disagree": ~agree(KIND, NICK, ("x",), ("y", "z")),
+    "nullable is its default": NICK.is_("n"),
+    "nullable is not another": ~NICK.is_("x"),
+    "below a mapping": BELOW.is_("deep"),
+    "true below a mapping": FLAG.is_(True),
     "before a release": VERSION.before((0, 33)),
     "before the next release": VERSION.before(NEXT),
     "before version one": VERSION.before((1, 0)),
@@ -179,9 +198,21 @@ def test_an_order_without_a_rule_that_relates_the_pair_is_refused() -> None:
         compile_to_json_schema(Constraint(ALWAYS, A >= B))
 
 
-def test_an_equality_without_a_rule_that_relates_the_pair_is_refused() -> None:
-    with pytest.raises(InexactError, match=r"left\.size and right\.size"):
-        compile_to_json_schema(Constraint(ALWAYS, same(A, B)))
+@pytest.mark.parametrize("require", [divides(A * B, H), same(A, B * H), at_least(A, B * H)])
+def test_a_product_of_sizes_is_refused(require: Expression) -> None:
+    with pytest.raises(InexactError, match="times"):
+        compile_to_json_schema(Constraint(ALWAYS, require), RELATED)
+
+
+def test_what_a_function_tells_is_refused() -> None:
+    with pytest.raises(InexactError, match="ports are apart"):
+        compile_to_json_schema(Constraint(ALWAYS, Computed("ports are apart", lambda _: (), (A,))))
+
+
+def test_an_equality_is_exact_without_a_rule_that_relates_the_pair() -> None:
+    constraint = Constraint(ALWAYS, same(A, B))
+    validator = jsonschema_rs.validator_for(compile_to_json_schema(constraint))
+    assert all(validator.is_valid(document) is breaks(constraint, document) for document in DOCUMENTS)
 
 
 def test_a_size_without_a_maximum_is_refused() -> None:
@@ -207,3 +238,35 @@ def test_an_untagged_build_is_before_no_release() -> None:
     validator = jsonschema_rs.validator_for(compile_to_json_schema(constraint))
     document = {"engine": {"version": "0.1.dev1+g51f799c1a"}}
     assert (validator.is_valid(document), breaks(constraint, document)) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("require", "holds"),
+    [
+        (divides(A * B, H), lambda a, b, h: h % (a * b) == 0),
+        (same(A, B * H), lambda a, b, h: a == b * h),
+        (at_least(H, A * B), lambda a, b, h: h >= a * b),
+    ],
+    ids=["divides", "same", "at least"],
+)
+def test_python_reckons_with_products(require: Expression, holds: Callable[[int, int, int], bool]) -> None:
+    constraint = Constraint(ALWAYS, require)
+    for document in DOCUMENTS:
+        a, b, h = (value(document, key) for key in (A, B, H))
+        assert breaks(constraint, document) is (h is not None and not holds(a, b, h))
+
+
+LEFT = Key("left", "left.size", default=1, maximum=300)
+RIGHT = Key("right", "right.size", maximum=1024)
+
+
+@pytest.mark.parametrize("require", [divides(LEFT, RIGHT), divides(RIGHT, LEFT), same(LEFT, RIGHT)])
+def test_large_primes_are_told_apart_by_their_classes(require: Expression) -> None:
+    definitions = Definitions()
+    schema = compile_to_json_schema(Constraint(ALWAYS, require), definitions=definitions)
+    validator = jsonschema_rs.validator_for({**schema, "$defs": definitions.schemas})
+    broken = compile_to_python([Constraint(ALWAYS, require)])
+    for left, right in product(range(1, 301), (*range(1, 301), *range(481, 1025, 7), 1021, 1024)):
+        document = {"left": {"size": left}, "right": {"size": right}}
+        topology = SimpleNamespace(left=SimpleNamespace(size=left), right=SimpleNamespace(size=right))
+        assert validator.is_valid(document) is (broken(topology) is not None), document

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from pdtopology.releases import Release
+
+MAPPINGS = ("env", "engine_args")
+"""Fields whose keys are not the document's own: a value below them may be anything."""
+
+
+_LONGEST_ABBREVIATION = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Key:
     """A place in the document, and what its absence means. There is one object for each.
 
-    A path below `role.` stands for the same key of either role, until `for_role` says which.
+    A path with a part `role` stands for the same key of either role, until `for_role` says which.
     """
 
     name: str
@@ -27,11 +33,23 @@ class Key:
     """The largest value the document allows, for a size; what JSON Schema needs to be exact."""
     common: tuple[int, ...] = ()
     """The sizes that people write, which editors name and offer."""
+    nullable: bool = False
+    """Whether null too means the default."""
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The path as a pydantic location."""
         return tuple(self.path.split("."))
+
+    @property
+    def initials(self) -> str:
+        """The name's initials, `dbs` for `decode_block_size`, with what is an abbreviation already: `ptp`."""
+        return "".join(word if len(word) <= _LONGEST_ABBREVIATION else word[0] for word in self.name.split("_"))
+
+    @property
+    def mapping_depth(self) -> int:
+        """How many of its parts lead to fields; those after them are keys of a mapping that holds anything."""
+        return next((depth for depth, part in enumerate(self.parts, 1) if part in MAPPINGS), len(self.parts))
 
     @property
     def is_set(self) -> IsSet:
@@ -42,13 +60,22 @@ class Key:
         """Whether it is one of these values."""
         return Is(self, values)
 
+    def matches(self, pattern: str) -> Matches:
+        """Whether it is text in which the regular expression finds something."""
+        return Matches(self, pattern)
+
     def before(self, release: Release) -> Before:
         """Whether the version is of an older release; an absent version is the newest known."""
         return Before(self, release)
 
     def for_role(self, role: str) -> Key:
         """The key of one role, for a key of either role; any other key as it is."""
-        return _key_of_role(self, role) if self.path.startswith("role.") else self
+        return _key_of_role(self, role) if self.is_of_either_role else self
+
+    @property
+    def is_of_either_role(self) -> bool:
+        """Whether it stands for a key of each role."""
+        return "role" in self.parts
 
     def __ge__(self, other: Key) -> AtLeast:
         return AtLeast(self, other)
@@ -62,10 +89,14 @@ class Key:
     def __lt__(self, other: Key) -> Not:
         return Not(AtLeast(self, other))
 
+    def __mul__(self, other: Key) -> Product:
+        return Product(self, other)
+
 
 @cache
 def _key_of_role(key: Key, role: str) -> Key:
-    return replace(key, name=f"{role}_{key.name}", path=key.path.replace("role.", f"{role}.", 1))
+    path = ".".join(role if part == "role" else part for part in key.parts)
+    return replace(key, name=f"{role}_{key.name}", path=path)
 
 
 class _Combinable:
@@ -90,6 +121,14 @@ class Is(_Combinable):
 
 
 @dataclass(frozen=True)
+class Matches(_Combinable):
+    """The key is text in which the regular expression finds something."""
+
+    key: Key
+    pattern: str
+
+
+@dataclass(frozen=True)
 class IsSet(_Combinable):
     """The document states the key."""
 
@@ -105,10 +144,18 @@ class Before(_Combinable):
 
 
 @dataclass(frozen=True)
+class Product:
+    """One size times another, as an operand."""
+
+    left: Key
+    right: Key
+
+
+@dataclass(frozen=True)
 class Divides(_Combinable):
     """The left size divides the right one."""
 
-    left: Key
+    left: Key | Product
     right: Key
 
 
@@ -117,7 +164,7 @@ class Same(_Combinable):
     """Two sizes are equal."""
 
     left: Key
-    right: Key
+    right: Key | Product
 
 
 @dataclass(frozen=True)
@@ -125,7 +172,26 @@ class AtLeast(_Combinable):
     """The left size is not below the right one."""
 
     left: Key
+    right: Key | Product
+
+
+@dataclass(frozen=True)
+class Agree(_Combinable):
+    """Two names are of one group, or both of none; a name that is in no group is not known to differ from another."""
+
+    left: Key
     right: Key
+    groups: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Computed(_Combinable):
+    """What only a function can tell: nothing is found in the topology. It finds nothing where no key is stated."""
+
+    name: str
+    """The demand as a clause of a sentence."""
+    find: Callable[[Any], Iterable[Any]]
+    keys: tuple[Key, ...]
 
 
 @dataclass(frozen=True)
@@ -149,12 +215,13 @@ class Not(_Combinable):
     part: Expression
 
 
-Expression: TypeAlias = Is | IsSet | Before | Divides | Same | AtLeast | AllOf | AnyOf | Not
+Comparison: TypeAlias = Is | IsSet | Matches | Before | Divides | Same | AtLeast | Agree
+Expression: TypeAlias = Comparison | Computed | AllOf | AnyOf | Not
 
 ALWAYS = AllOf(())
 
 
-def divides(divisor: Key, dividend: Key) -> Divides:
+def divides(divisor: Key | Product, dividend: Key) -> Divides:
     """The divisor divides the dividend."""
     return Divides(divisor, dividend)
 
@@ -164,9 +231,19 @@ def one_divides_other(left: Key, right: Key) -> AnyOf:
     return AnyOf((Divides(left, right), Divides(right, left)))
 
 
-def same(left: Key, right: Key) -> Same:
+def same(left: Key, right: Key | Product) -> Same:
     """Two sizes are equal."""
     return Same(left, right)
+
+
+def at_least(left: Key, right: Key | Product) -> AtLeast:
+    """The left size is not below the right one."""
+    return AtLeast(left, right)
+
+
+def agree(left: Key, right: Key, *groups: tuple[str, ...]) -> Agree:
+    """Two names are of one group, or both of none."""
+    return Agree(left, right, groups)
 
 
 def conjuncts(expression: Expression) -> tuple[Expression, ...]:
@@ -182,11 +259,13 @@ def keys(expression: Expression) -> Iterator[Key]:
                 yield from keys(part)
         case Not(part):
             yield from keys(part)
-        case Is(key) | IsSet(key) | Before(key):
+        case Is(key) | IsSet(key) | Matches(key) | Before(key):
             yield key
+        case Computed():
+            yield from expression.keys
         case _:
-            yield expression.left
-            yield expression.right
+            for operand in (expression.left, expression.right):
+                yield from (operand.left, operand.right) if isinstance(operand, Product) else (operand,)
 
 
 def needed_keys(expression: Expression) -> Iterator[Key]:
@@ -197,7 +276,7 @@ def needed_keys(expression: Expression) -> Iterator[Key]:
                 yield from needed_keys(part)
         case Not(part):
             yield from needed_keys(part)
-        case IsSet() | Before():
+        case IsSet() | Before() | Computed():
             return
         case _:
             yield from (key for key in keys(expression) if key.default is None)
@@ -210,10 +289,22 @@ def for_role(expression: Expression, role: str) -> Expression:
             return replace(expression, parts=tuple(for_role(part, role) for part in parts))
         case Not(part):
             return Not(for_role(part, role))
-        case Is(key) | IsSet(key) | Before(key):
+        case Is(key) | IsSet(key) | Matches(key) | Before(key):
             return replace(expression, key=key.for_role(role))
+        case Computed():
+            return expression
         case _:
-            return replace(expression, left=expression.left.for_role(role), right=expression.right.for_role(role))
+            return replace(
+                expression,
+                left=_operand_for_role(expression.left, role),
+                right=_operand_for_role(expression.right, role),
+            )
+
+
+def _operand_for_role(operand: Key | Product, role: str) -> Any:
+    if isinstance(operand, Product):
+        return Product(operand.left.for_role(role), operand.right.for_role(role))
+    return operand.for_role(role)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +320,12 @@ class Constraint:
         return tuple(dict.fromkeys((*keys(self.when), *keys(self.require))))
 
     @cached_property
+    def compared_keys(self) -> tuple[Key, ...]:
+        """Those of them whose values it compares itself, and leaves to no function."""
+        parts = (self.when,) if isinstance(self.require, Computed) else (self.when, self.require)
+        return tuple(dict.fromkeys(key for part in parts for key in keys(part)))
+
+    @cached_property
     def needed_keys(self) -> tuple[Key, ...]:
         """The optional keys whose absence silences it."""
         return tuple(dict.fromkeys((*needed_keys(self.when), *needed_keys(self.require))))
@@ -242,7 +339,7 @@ class Constraint:
         pairs = set()
         for part in conjuncts(self.require):
             match part:
-                case Divides(left, right):
+                case Divides(Key() as left, right):
                     pairs.add(frozenset((left, right)))
                 case AnyOf((Divides(left, right), Divides(other_left, other_right))) if (
                     left == other_right and right == other_left

@@ -4,6 +4,8 @@ JSON Schema can compare a number with a constant only. Two facts make relations 
 all the same, over sizes that are bounded:
 
 - `a` divides `b` if and only if every prime power that divides `a` divides `b`; `multipleOf` says that.
+  A size below 37 squared has at most one prime factor of 37 or more. Such primes are told apart by the classes that
+  they are in, where none has a subset of another's, so that ten classes take the place of 161 primes.
 - Where one of `a` and `b` is a multiple of the other, `a >= b` if and only if `a` reaches every power of
   two that `b` reaches: a smaller `a` is at most half of `b`, and a power of two lies between. Elsewhere that is
   not exact, so an order is refused unless another rule, already broken there, relates the pair.
@@ -12,22 +14,29 @@ all the same, over sizes that are bounded:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from pdtopology.constraints.expressions import (
+    Agree,
     AllOf,
     AnyOf,
     Before,
+    Comparison,
+    Computed,
     Constraint,
     Divides,
     Expression,
     Is,
     IsSet,
     Key,
+    Matches,
     Not,
+    Product,
     Same,
 )
 from pdtopology.releases import DEVELOPMENT_PATTERN, NEWEST, Release, before_pattern
@@ -37,6 +46,12 @@ Pairs: TypeAlias = frozenset[frozenset[Key]]
 Sizes: TypeAlias = Mapping[Key, int]
 
 _TIER = 8
+
+MAX_RELATED_SIZE = 1024
+"""No size that is related to another exceeds it."""
+_FIRST_LARGE_PRIME = 37
+_CLASSES = 10
+_LARGEST_WITHOUT_CLASSES = 64  # that has fewer large primes than there are classes
 
 ALL: JsonSchema = {}
 """The schema that every document matches."""
@@ -66,7 +81,7 @@ class Definitions:
 
     def share(self, schema: JsonSchema) -> JsonSchema:
         """A reference to a schema of no name, and to one place for all that are equal."""
-        name = self._names.setdefault(json.dumps(schema), f"shared_{len(self._names) + 1}")
+        name = self._names.setdefault(json.dumps(schema), f"s{len(self._names) + 1}")
         return self.define(name, schema)
 
 
@@ -84,12 +99,23 @@ def compile_to_json_schema(
     return _Compiler(related, known, definitions).broken(constraint)
 
 
+def compile_condition(expression: Expression, definitions: Definitions | None = None) -> JsonSchema:
+    """A schema that a document matches if and only if the expression, which needs no key, holds."""
+    return _Compiler(frozenset(), MappingProxyType({}), definitions).schema(expression)
+
+
+REQUIRED_SECTIONS = ("model", "prefill", "decode")
+"""A document without one of these is refused whatever else is asked of it."""
+
+
 def at(key: Key, schema: JsonSchema, *, absent: bool) -> JsonSchema:
     """The schema put at the key's place; `absent` says whether a document without the key matches."""
-    for part in reversed(key.parts):
+    for depth, part in reversed(list(enumerate(key.parts))):
         schema = {"properties": {part: schema}}
-        if not absent:
+        if not absent and (depth or part not in REQUIRED_SECTIONS):
             schema = {"required": [part], **schema}
+        if depth > key.mapping_depth:
+            schema = {"type": "object", **schema}
     return schema
 
 
@@ -104,7 +130,7 @@ class _Compiler(NamedTuple):
         if when == NONE:
             return NONE
         typed = [
-            self.shared(at(key, {"type": "integer"}, absent=key.default is not None), f"{key.name}_integer")
+            self.shared(at(key, {"type": "integer"}, absent=key.default is not None), f"{key.initials}_integer")
             for key in constraint.keys
             if key.maximum is not None
             and key not in self.known
@@ -123,11 +149,28 @@ class _Compiler(NamedTuple):
                 return _any([self.schema(part) for part in parts])
             case Not(part):
                 return _opposite(self.schema(part))
+            case Computed():
+                raise InexactError(f"that {expression.name} is no matter of single keys")
+            case _:
+                return self.comparison(expression)
+
+    def comparison(self, expression: Comparison) -> JsonSchema:
+        match expression:
             case Is(key, values) if key in self.known:
                 return ALL if self.known[key] in values else NONE
             case Is(key, values):
-                name = f"{key.name}_{'_'.join(map(str, values))}".lower()
-                return self.shared(at(key, _one_of(values), absent=key.default in values), name)
+                return self.is_one_of(key, values)
+            case Matches(key, pattern):
+                is_default = isinstance(key.default, str) and re.search(pattern, key.default) is not None
+                return at(key, {"type": "string", "pattern": pattern}, absent=is_default)
+            case Agree(left, right, groups):
+                return _every(
+                    [
+                        {"if": self.is_one_of(left, group), "then": matches, "else": _opposite(matches)}
+                        for group in groups
+                        if (matches := self.is_one_of(right, group))
+                    ]
+                )
             case IsSet(key) if key in self.known:
                 return ALL
             case IsSet(key):
@@ -136,12 +179,26 @@ class _Compiler(NamedTuple):
                 return _before(key, release)
             case Divides(divisor, dividend):
                 return self.divides(divisor, dividend)
-            case Same(left, right):
+            case Same(Key() as left, Key() as right) if self.has_order(left, right):
                 return _every([self.at_least(left, right), self.at_least(right, left)])
+            case Same(left, right):
+                return _every([self.divides(left, right), self.divides(right, left)])
             case _:
                 return self.at_least(expression.left, expression.right)
 
-    def divides(self, divisor: Key, dividend: Key) -> JsonSchema:
+    def is_one_of(self, key: Key, values: tuple[str | int | bool, ...]) -> JsonSchema:
+        is_default = key.default in values
+        told = (*values, None) if is_default and key.nullable else values
+        name = f"{key.name}_{'_'.join(map(str, values))}".lower()
+        return self.shared(at(key, _one_of(told), absent=is_default), name)
+
+    def has_order(self, left: Key, right: Key) -> bool:
+        """Whether the order of two sizes can be told: of related ones, or where one is known."""
+        return left in self.known or right in self.known or frozenset((left, right)) in self.related
+
+    def divides(self, divisor: Key | Product, dividend: Key | Product) -> JsonSchema:
+        """A long list of clauses, said once in a file."""
+        divisor, dividend = _single(divisor), _single(dividend)
         by, into = self.known.get(divisor), self.known.get(dividend)
         if by is not None and into is not None:
             return ALL if into % by == 0 else NONE
@@ -155,22 +212,37 @@ class _Compiler(NamedTuple):
         if dividend.maximum is not None and dividend.maximum < bound:
             bound = dividend.maximum
             clauses.append(_opposite(self.reaches(divisor, bound + 1)))
-        return {"allOf": [*clauses, *self.divides_by_powers(divisor, dividend, bound, 1)]}
+        name = f"{divisor.name}_divides_{dividend.name}"
+        if self.definitions and name in self.definitions.schemas:
+            return self.definitions.reference(name)
+        if self.definitions and _LARGEST_WITHOUT_CLASSES < bound and _maximum(dividend) <= MAX_RELATED_SIZE:
+            clauses += self.divides_by_powers(divisor, dividend, bound, 1, _FIRST_LARGE_PRIME)
+            large = [
+                {"if": self.is_in_class(divisor, number), "then": self.is_in_class(dividend, number)}
+                for number in range(_CLASSES)
+            ]
+            clauses.append({"if": self.reaches(divisor, _FIRST_LARGE_PRIME), "then": {"allOf": large}})
+        else:
+            clauses += self.divides_by_powers(divisor, dividend, bound, 1)
+        return self.shared({"allOf": clauses}, name)
 
-    def divides_by_powers(self, divisor: Key, dividend: Key, bound: int, above: int) -> list[JsonSchema]:
+    def divides_by_powers(
+        self, divisor: Key, dividend: Key, bound: int, above: int, primes_below: int | None = None
+    ) -> list[JsonSchema]:
         """A clause for each prime power; the large ones behind a condition, since few divisors reach them."""
         tier = above * _TIER
         clauses = [
             {"if": self.is_multiple(divisor, power), "then": self.is_multiple(dividend, power)}
-            for power in _prime_powers(bound)
+            for power in _prime_powers(bound, primes_below or bound + 1)
             if above < power <= tier
         ]
         if tier < bound:
-            larger = {"allOf": self.divides_by_powers(divisor, dividend, bound, tier)}
+            larger = {"allOf": self.divides_by_powers(divisor, dividend, bound, tier, primes_below)}
             clauses.append({"if": self.reaches(divisor, tier + 1), "then": larger})
         return clauses
 
-    def at_least(self, left: Key, right: Key) -> JsonSchema:
+    def at_least(self, left: Key, right: Key | Product) -> JsonSchema:
+        right = _single(right)
         high, low = self.known.get(left), self.known.get(right)
         if high is not None and low is not None:
             return ALL if high >= low else NONE
@@ -184,21 +256,33 @@ class _Compiler(NamedTuple):
                 "that makes one a multiple of the other"
             )
         powers = [1 << exponent for exponent in range(1, _maximum(right).bit_length())]
-        return {"allOf": [{"if": self.reaches(right, power), "then": self.reaches(left, power)} for power in powers]}
+        clauses = [{"if": self.reaches(right, power), "then": self.reaches(left, power)} for power in powers]
+        return self.shared({"allOf": clauses}, f"{left.name}_at_least_{right.name}")
 
     def is_multiple(self, key: Key, of: int) -> JsonSchema:
         """An absent key counts by its default, or not at all."""
         if of == 1:
             return ALL
-        name = f"{key.name}_x{of}"
+        name = f"{key.initials}{of}"
         if self.definitions and name in self.definitions.schemas:
             return self.definitions.reference(name)
-        absent = isinstance(key.default, int) and key.default % of == 0
+        # Where a key without a default is absent, the constraint is silent whatever this says.
+        absent = not isinstance(key.default, int) or key.default % of == 0
         return self.shared(at(key, {"multipleOf": of}, absent=absent), name)
 
+    def is_in_class(self, key: Key, number: int) -> JsonSchema:
+        """Whether the size has a prime factor of a class; a key with a default has one without."""
+        assert self.definitions
+        name = f"{key.initials}_class_{number}"
+        if name in self.definitions.schemas:
+            return self.definitions.reference(name)
+        factors = [{"multipleOf": prime} for prime in _large_primes_of_class(number)]
+        has_one = self.definitions.define(f"class_{number}", {"anyOf": factors})
+        return self.definitions.define(name, at(key, has_one, absent=key.default is None))
+
     def reaches(self, key: Key, size: int) -> JsonSchema:
-        absent = isinstance(key.default, int) and key.default >= size
-        return self.shared(at(key, {"minimum": size}, absent=absent), f"{key.name}_from_{size}")
+        absent = not isinstance(key.default, int) or key.default >= size
+        return self.shared(at(key, {"minimum": size}, absent=absent), f"{key.initials}_from_{size}")
 
     def shared(self, schema: JsonSchema, name: str) -> JsonSchema:
         return self.definitions.define(name, schema) if self.definitions else schema
@@ -239,7 +323,13 @@ def _before(key: Key, release: Release) -> JsonSchema:
     return at(key, older, absent=unset_is_before)
 
 
-def _one_of(values: tuple[str | int | bool, ...]) -> JsonSchema:
+def _single(operand: Key | Product) -> Key:
+    if isinstance(operand, Product):
+        raise InexactError(f"{operand.left.path} times {operand.right.path} is no key")
+    return operand
+
+
+def _one_of(values: tuple[str | int | bool | None, ...]) -> JsonSchema:
     return {"const": values[0]} if len(values) == 1 else {"enum": list(values)}
 
 
@@ -250,13 +340,22 @@ def _maximum(key: Key) -> int:
 
 
 @lru_cache
-def _prime_powers(bound: int) -> tuple[int, ...]:
-    """The prime powers up to the bound, ascending."""
-    return tuple(sorted(power for prime in _primes(bound) for power in _powers(prime, bound)))
+def _prime_powers(bound: int, primes_below: int) -> tuple[int, ...]:
+    """The powers, up to the bound, of the primes below another, ascending."""
+    primes = _primes(2, min(bound + 1, primes_below))
+    return tuple(sorted(power for prime in primes for power in _powers(prime, bound)))
 
 
-def _primes(bound: int) -> Iterator[int]:
-    for number in range(2, bound + 1):
+@lru_cache
+def _large_primes_of_class(number: int) -> list[int]:
+    """The large primes of one class; each prime is in half of the classes, no two in the same half."""
+    halves = combinations(range(_CLASSES), _CLASSES // 2)
+    primes = _primes(_FIRST_LARGE_PRIME, MAX_RELATED_SIZE + 1)
+    return [prime for prime, half in zip(primes, halves, strict=False) if number in half]
+
+
+def _primes(first: int, stop: int) -> Iterator[int]:
+    for number in range(first, stop):
         if all(number % divisor for divisor in range(2, int(number**0.5) + 1)):
             yield number
 

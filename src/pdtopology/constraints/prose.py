@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 
 from pdtopology.constraints.expressions import (
+    Agree,
     AllOf,
     AnyOf,
     Before,
+    Comparison,
+    Computed,
     Divides,
     Expression,
     Is,
     IsSet,
     Key,
+    Matches,
     Not,
+    Product,
     Same,
     one_divides_other,
 )
@@ -25,16 +30,28 @@ def compile_to_prose(expression: Expression) -> str:
     match expression:
         case AllOf(parts):
             return " and ".join(map(_grouped, parts)) or "always"
-        case AnyOf((Divides(left, right), _)) if expression == one_divides_other(left, right):
+        case AnyOf((Divides(Key() as left, right), _)) if expression == one_divides_other(left, right):
             return f"one of {_key(left)} and {_key(right)} is a multiple of the other"
         case AnyOf(parts):
             return " or ".join(map(_grouped, parts))
         case Not(part):
             return _negated(part)
+        case Computed(name):
+            return name
+        case _:
+            return _comparison(expression)
+
+
+def _comparison(expression: Comparison) -> str:
+    match expression:
         case Is(key, values):
             return f"{_key(key)} is {' or '.join(json.dumps(value) for value in values)}"
         case IsSet(key):
             return f"{_key(key)} is stated"
+        case Matches(key, pattern):
+            return f"{_key(key)} has {pattern}"
+        case Agree(left, right):
+            return f"{_key(left)} and {_key(right)} agree"
         case Before(key, release):
             return f"{_key(key)} is before {release_name(release)}"
         case Divides(divisor, dividend):
@@ -57,6 +74,12 @@ def _negated(expression: Expression) -> str:
             return f"{_key(key)} is not {' or '.join(json.dumps(value) for value in values)}"
         case IsSet(key):
             return f"{_key(key)} is not stated"
+        case Matches(key, pattern):
+            return f"{_key(key)} has no {pattern}"
+        case Agree(left, right):
+            return f"{_key(left)} and {_key(right)} do not agree"
+        case Computed(name):
+            return f"not ({name})"
         case Before(key, release):
             return f"{_key(key)} is {release_name(release)} or later"
         case Divides(divisor, dividend):
@@ -72,6 +95,9 @@ def _grouped(expression: Expression) -> str:
     return f"({text})" if " and " in text or " or " in text else text
 
 
-def _key(key: Key) -> str:
-    scope, _, rest = key.path.partition(".")
-    return f"a role's {rest}" if scope == "role" else key.path
+def _key(operand: Key | Product) -> str:
+    if isinstance(operand, Product):
+        return f"{_key(operand.left)} times {_key(operand.right)}"
+    if operand.is_of_either_role:
+        return f"a role's {'.'.join(part for part in operand.parts if part != 'role')}"
+    return operand.path

@@ -10,8 +10,18 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from pdtopology.constraints import Key
-from pdtopology.constraints.json_schema import NONE, Definitions, JsonSchema, at, compile_to_json_schema
+from pdtopology.connectors.kinds import DEFAULT_CONNECTOR
+from pdtopology.constraints import ALWAYS, Expression, Key
+from pdtopology.constraints.absence import holds_without
+from pdtopology.constraints.json_schema import (
+    NONE,
+    Definitions,
+    JsonSchema,
+    at,
+    compile_condition,
+    compile_to_json_schema,
+)
+from pdtopology.deployment import ENGINES, USUAL_FIELDS
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.rule import Clause
 from pdtopology.rules import CLAUSES
@@ -25,22 +35,34 @@ NAMED_SIZES = tuple(size for size in OFFERED_SIZES if size <= _LARGEST_NAMED)
 def rule_clauses(definitions: Definitions | None = None) -> list[JsonSchema]:
     """A clause for each place where a rule refuses a document, in the order of the rules.
 
-    Without definitions the clauses stand by themselves, wherever the model's schema is put. With them, a clause is
-    silent where one that silences it is broken, as in Python; the verdict is the same.
+    The clauses of one engine and kind of connector stand together behind one condition. Without definitions the clauses
+    stand by themselves, wherever the model's schema is put. With them, a clause is silent where one that silences it is
+    broken, as in Python; the verdict is the same.
     """
-    return [
-        {
-            "$comment": clause.rule.code,
-            "if": _broken(clause, definitions),
-            "then": _unless_silenced(clause, _failure(clause, (clause.at, *clause.see)), definitions),
-        }
-        for clause in CLAUSES
-        if clause.refused
-    ]
+    scopes: dict[Expression, list[JsonSchema]] = {}
+    for clause in CLAUSES:
+        if clause.refused_by_schema:
+            scopes.setdefault(clause.rule.scope, []).append(_rule_clause(clause, definitions))
+    found = []
+    for scope, clauses in scopes.items():
+        if scope == ALWAYS:
+            found += clauses
+        else:
+            condition = compile_condition(scope, definitions)
+            found.append({"if": condition, "then": {"allOf": clauses}})
+    return found
+
+
+def _rule_clause(clause: Clause, definitions: Definitions | None) -> JsonSchema:
+    return {
+        "$comment": clause.rule.code,
+        "if": _broken(clause, definitions),
+        "then": _unless_silenced(clause, _failure(clause, _places(clause)), definitions),
+    }
 
 
 def _broken(clause: Clause, definitions: Definitions | None) -> JsonSchema:
-    """The documents that break the clause; exact where those that silence it are not broken."""
+    """The documents of the rule's scope that break the clause; exact where those that silence it are not broken."""
     assert clause.refused_by_schema
     related = clause.related_pairs(CLAUSES)
     broken = compile_to_json_schema(clause.refused_by_schema, related, definitions=definitions)
@@ -48,10 +70,20 @@ def _broken(clause: Clause, definitions: Definitions | None) -> JsonSchema:
 
 
 def _unless_silenced(clause: Clause, failure: JsonSchema, definitions: Definitions | None) -> JsonSchema:
-    silencing = [other for other in CLAUSES if other.refused and clause.is_silenced_by(other)]
+    silencing = [
+        other
+        for other in CLAUSES
+        if other.refused_by_schema and clause.is_silenced_by(other) and other.rule.is_wider_than(clause.rule)
+    ]
     if definitions is None or not silencing:
         return failure
     return {"if": {"anyOf": [definitions.reference(other.name) for other in silencing]}, "else": failure}
+
+
+def _places(clause: Clause) -> tuple[Key, ...]:
+    """The keys at which the rule may be told; of one that is met less often, the first two."""
+    places = (clause.at, *clause.see)
+    return places if is_met_often(clause) else places[:2]
 
 
 def _failure(clause: Clause, places: tuple[Key, ...]) -> JsonSchema:
@@ -59,7 +91,7 @@ def _failure(clause: Clause, places: tuple[Key, ...]) -> JsonSchema:
     first, *others = places
     if first == clause.at:
         refusal = _refusal(clause)
-    elif first.common and clause.at.common and isinstance(clause.at.default, int):
+    elif first.common and clause.at.common and isinstance(clause.at.default, int) and is_met_often(clause):
         # Reached only where the document leaves the rule's own key out.
         refusal = _refusal_beside(clause, first, clause.at, clause.at.default)
     else:
@@ -74,7 +106,7 @@ def _refusal(clause: Clause) -> JsonSchema:
     """Fail at the rule's own key, with the number that it disagrees with where that is a common one."""
     other = next((key for key in clause.see if key.common), None)
     sentence = _sentence(clause, clause.at)
-    if other is None or not clause.at.common:
+    if other is None or not clause.at.common or not is_met_often(clause):
         return sentence
     branches = [
         {
@@ -113,6 +145,22 @@ def _refusal_beside(clause: Clause, blamed: Key, other: Key, size: int) -> JsonS
     return {"required": [section], "properties": {section: {"required": [field], **said}}}
 
 
+def is_of_plain_documents(clause: Clause) -> bool:
+    """Whether a document can break it that states the usual keys only."""
+
+    def is_unusual(key: Key) -> bool:
+        section, field, *_ = key.parts
+        return section in USUAL_FIELDS and field not in USUAL_FIELDS[section]
+
+    return not holds_without(clause.constraint, is_unusual)
+
+
+def is_met_often(clause: Clause) -> bool:
+    """Whether plain documents break it; the words with numbers of all rules would be most of the schema."""
+    is_newest = clause.rule.is_about(ENGINES[0], DEFAULT_CONNECTOR) and not clause.rule.until
+    return is_newest and is_of_plain_documents(clause)
+
+
 def _fitting_sizes(clause: Clause, blamed: Key, other: Key, size: int) -> list[int]:
     """The sizes that satisfy the clause whatever the rest of the document says."""
     assert clause.refused
@@ -125,7 +173,8 @@ def _fitting_sizes(clause: Clause, blamed: Key, other: Key, size: int) -> list[i
 
 def _sentence(clause: Clause, blamed: Key, numbers: Mapping[str, int] = MappingProxyType({})) -> JsonSchema:
     message = _message(clause, numbers)
-    return at(blamed, {"const": message, "errorMessage": message}, absent=False)
+    told = {"errorMessage": message} if is_met_often(clause) else {}
+    return at(blamed, {"const": message, **told}, absent=False)
 
 
 def _message(clause: Clause, numbers: Mapping[str, int]) -> str:

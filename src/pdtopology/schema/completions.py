@@ -7,12 +7,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from pdtopology.connectors.kinds import DEFAULT_CONNECTOR
 from pdtopology.constraints import Key
-from pdtopology.constraints.json_schema import ALL, NONE, Definitions, JsonSchema, Sizes, at, compile_to_json_schema
-from pdtopology.keys import DECODE_TP, PREFILL_TP
+from pdtopology.constraints.json_schema import (
+    ALL,
+    NONE,
+    Definitions,
+    JsonSchema,
+    Sizes,
+    at,
+    compile_condition,
+    compile_to_json_schema,
+)
+from pdtopology.deployment import ENGINES
+from pdtopology.keys import DECODE_TP, OFFERED_SIZES, PREFILL_TP
 from pdtopology.releases import KNOWN_RELEASES, release_name
 from pdtopology.rule import Clause
 from pdtopology.rules import CLAUSES
+from pdtopology.schema.clauses import is_of_plain_documents
 
 # vLLM CacheDType, vllm/config/cache.py in 0.33, without the formats of single platforms.
 KV_CACHE_DTYPES = (
@@ -73,7 +85,7 @@ def file_completion() -> JsonSchema:
 def _offers(key: Key, other: Key, size: int, conditions: _Conditions) -> list[JsonSchema]:
     """A snippet for each size that may fit, under the condition that nothing is broken with it."""
     offers = []
-    for offered in key.common:
+    for offered in OFFERED_SIZES:
         broken = conditions.of({key: offered, other: size})
         if broken is None:
             continue
@@ -84,13 +96,13 @@ def _offers(key: Key, other: Key, size: int, conditions: _Conditions) -> list[Js
 
 
 class _Conditions:
-    """What a document must not match for some sizes to fit it."""
+    """What a document must not match for some sizes to fit it; a plain one, since every rule would be too many."""
 
     def __init__(self, definitions: Definitions) -> None:
         self._definitions = definitions
         # Those that read least first: most pairs of sizes fit no document, whatever else it says.
         self._clauses = sorted(
-            (clause for clause in CLAUSES if clause.refused_by_schema),
+            (clause for clause in CLAUSES if clause.refused_by_schema and _is_considered(clause)),
             key=lambda clause: len(clause.constraint.keys),
         )
         self._compiled: dict[tuple[str, tuple[tuple[Key, int], ...]], JsonSchema] = {}
@@ -117,9 +129,16 @@ class _Conditions:
         if found is None:
             found = compile_to_json_schema(constraint, known=dict(read), definitions=self._definitions)
             if found not in (ALL, NONE):
-                found = self._definitions.share(found)
+                scope = compile_condition(clause.rule.scope, self._definitions)
+                found = self._definitions.share(found if scope == ALL else {"allOf": [scope, found]})
             self._compiled[clause.name, read] = found
         return found
+
+
+def _is_considered(clause: Clause) -> bool:
+    """The rules that a plain document meets; those of other connectors' older releases are not."""
+    is_default = clause.rule.is_about(ENGINES[0], DEFAULT_CONNECTOR)
+    return is_of_plain_documents(clause) and (is_default or not clause.rule.until)
 
 
 def _ratio(offered: int, size: int, role: str) -> str:

@@ -9,6 +9,7 @@ from pdtopology.constraints.json_schema import JsonSchema
 from pdtopology.deployment import Deployment
 from pdtopology.keys import DECODE_TP, PREFILL_TP
 from pdtopology.rules import CLAUSES
+from pdtopology.schema.clauses import is_met_often
 from pdtopology.schema.completions import value_completions
 
 # Their default is in the hover only: an editor would offer it also where it does not fit.
@@ -24,30 +25,31 @@ def document_fields() -> JsonSchema:
         "additionalProperties": False,
         "required": models["required"],
         "properties": {
-            name: _section(name, {**sections[field["$ref"].rpartition("/")[2]], "description": field["description"]})
-            if "$ref" in field
-            else _field(name, field)
+            name: _field(name, {**sections.get(field.get("$ref", "").rpartition("/")[2], {}), **field})
             for name, field in models["properties"].items()
         },
     }
 
 
-def _section(name: str, section: JsonSchema) -> JsonSchema:
-    snippets = value_completions().get(name, {})
-    fields = {key: _field(f"{name}.{key}", field) for key, field in section["properties"].items()}
+def _section(path: str, section: JsonSchema) -> JsonSchema:
+    snippets = value_completions().get(path, {})
+    fields = {key: _field(f"{path}.{key}", field) for key, field in section["properties"].items()}
     for key, offered in snippets.items():
         fields[key]["defaultSnippets"] = offered
+    kept: JsonSchema = {key: section[key] for key in ("required", "allOf") if key in section}
     return {
         "type": "object",
         **_hover(section["description"]),
         "additionalProperties": False,
-        **({"required": section["required"]} if "required" in section else {}),
+        **kept,
         "properties": fields,
     }
 
 
 def _field(path: str, field: JsonSchema) -> JsonSchema:
     """The field with `type: [T, null]` for an optional one, which every editor shows as T."""
+    if "properties" in field:
+        return _section(path, field)
     field = {key: value for key, value in field.items() if key != "title"}
     default = field.pop("default", None)
     if "anyOf" in field:
@@ -61,11 +63,11 @@ def _field(path: str, field: JsonSchema) -> JsonSchema:
 
 
 def _rules_about(path: str) -> list[str]:
-    """What the rules that read a key demand, each once."""
+    """What the rules that are met most demand of a key, each once."""
     told = [
         f"{clause.rule.title} (`{clause.rule.code}`)."
         for clause in CLAUSES
-        if clause.refused and path in {key.path for key in (clause.at, *clause.constraint.keys)}
+        if clause.refused and is_met_often(clause) and path in {key.path for key in (clause.at, *clause.see)}
     ]
     return list(dict.fromkeys(told))
 

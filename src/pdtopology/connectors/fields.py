@@ -1,0 +1,27 @@
+"""Fields that the connectors share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from pdtopology.section import NonEmpty, Section
+
+Port = Annotated[int, Field(gt=0, le=65_535)]
+
+
+class ConnectorRole(Section):
+    """A connector's part of one role."""
+
+    kv_role: Literal["kv_producer", "kv_consumer", "kv_both"] | None = Field(
+        default=None,
+        description="What the role does with KV caches; unset, `kv_producer` for prefill and `kv_consumer` for decode. "
+        "vLLM: `kv_role` of `--kv-transfer-config`.",
+    )
+
+
+ExtraConfig = Annotated[
+    dict[NonEmpty, Any],
+    Field(description="Further keys of vLLM's `kv_connector_extra_config`, passed on unread."),
+]

@@ -1,0 +1,168 @@
+"""What MoRIIO demands of models with mamba or sliding-window layers."""
+
+from __future__ import annotations
+
+from pdtopology.connectors.examples import DS_LAYOUT, MAMBA, SLIDING_WINDOW
+from pdtopology.connectors.moriio.sources import connector
+from pdtopology.constraints.expressions import for_role
+from pdtopology.keys import (
+    CONV_STATE_LAYOUT,
+    DECODE_TP,
+    EQUAL_TP,
+    HAS_MAMBA,
+    HAS_SLIDING_WINDOW,
+    HYBRID_MANAGER_IS_OFF,
+    MORIIO_MODE,
+    PREFILL_TP,
+    SPECULATIVE_METHOD,
+    UNDERSCORED_SPECULATIVE,
+)
+from pdtopology.rule import Rule, Severity, Stage
+
+_READS = MORIIO_MODE.is_("read")
+_WRITES = MORIIO_MODE.is_("write")
+_HAS_WINDOW_GROUPS = HAS_SLIDING_WINDOW & ~(
+    for_role(HYBRID_MANAGER_IS_OFF, "prefill") & for_role(HYBRID_MANAGER_IS_OFF, "decode")
+)
+_WRITING = {"mode": "write"}
+
+RULES = (
+    Rule(
+        code="moriio-write-sliding-window",
+        title="MoRIIO WRITE refuses sliding-window layers under the hybrid KV-cache manager",
+        connectors=("moriio",),
+        at=MORIIO_MODE,
+        when=_WRITES,
+        require=~_HAS_WINDOW_GROUPS,
+        since=(0, 30),
+        message="connector.mode must not be {mode} for a model with sliding-window layers",
+        why="A layer is written as soon as it is computed, and the blocks of a sliding window may already be freed.",
+        fix="Set connector.mode to read, or disable-hybrid-kv-cache-manager in the engine_args of both roles.",
+        raised=Stage.START,
+        source=connector("_validate_kv_cache_groups"),
+        bad={"model": SLIDING_WINDOW, "connector": _WRITING, "prefill": {}, "decode": {}},
+    ),
+    Rule(
+        code="moriio-write-hybrid",
+        title="MoRIIO WRITE before vLLM 0.33 refuses hybrid models",
+        connectors=("moriio",),
+        at=MORIIO_MODE,
+        when=_WRITES,
+        require=~HAS_MAMBA,
+        after=("moriio-write-sliding-window",),
+        since=(0, 30),
+        until=(0, 33),
+        message="connector.mode must not be {mode} for a model with mamba layers before vLLM 0.33",
+        why="Only attention layers are written.",
+        fix="Set connector.mode to read, or run vLLM 0.33 or later on both roles.",
+        raised=Stage.START,
+        source=connector("_validate_kv_cache_groups"),
+        bad={
+            "engine": {"version": "0.32"},
+            "model": MAMBA,
+            "connector": _WRITING,
+            "prefill": DS_LAYOUT,
+            "decode": DS_LAYOUT,
+        },
+    ),
+    Rule(
+        code="moriio-mamba-unsupported",
+        title="MoRIIO before vLLM 0.32 refuses models with mamba layers",
+        connectors=("moriio",),
+        at=MORIIO_MODE,
+        when=_READS,
+        require=~HAS_MAMBA,
+        since=(0, 30),
+        until=(0, 32),
+        message="connector.mode {mode} moves no mamba layers before vLLM 0.32",
+        why="Only attention layers are moved.",
+        fix="Run vLLM 0.32 or later on both roles.",
+        raised=Stage.START,
+        source=connector("_validate_kv_cache_groups"),
+        bad={
+            "engine": {"version": "0.30"},
+            "model": MAMBA,
+            "connector": {"mode": "read"},
+            "prefill": DS_LAYOUT,
+            "decode": DS_LAYOUT,
+        },
+    ),
+    Rule(
+        code="moriio-mamba-unequal-tp",
+        title="MoRIIO READ needs equal TP sizes for a model with mamba layers",
+        connectors=("moriio",),
+        at=DECODE_TP,
+        see=(PREFILL_TP,),
+        when=_READS & HAS_MAMBA,
+        require=EQUAL_TP,
+        after=("tp-not-divisible", "moriio-read-kv-heads-replicated", "moriio-mamba-unsupported"),
+        since=(0, 32),
+        message="decode TP {decode_tp} must be prefill TP {prefill_tp} for a model with mamba layers",
+        why="The state of a mamba layer is not cut or joined when it is read.",
+        fix="Make the two TP sizes equal.",
+        raised=Stage.FIRST_REQUEST,
+        source=connector("_mamba_tp_ratio"),
+        bad={
+            "engine": {"version": "0.33"},
+            "model": {"is_mla": True, "has_mamba_layers": True},
+            "prefill": DS_LAYOUT,
+            "decode": {**DS_LAYOUT, "tensor_parallel_size": 2},
+        },
+    ),
+    Rule(
+        code="moriio-conv-state-layout",
+        title="MoRIIO moves mamba layers only in the DS layout",
+        connectors=("moriio",),
+        at=CONV_STATE_LAYOUT,
+        when=HAS_MAMBA & CONV_STATE_LAYOUT.is_set,
+        require=CONV_STATE_LAYOUT.is_("DS"),
+        since=(0, 32),
+        message="{role} VLLM_SSM_CONV_STATE_LAYOUT {conv_state_layout} must be DS",
+        why="The convolution's state is moved by whole channels.",
+        fix="Set VLLM_SSM_CONV_STATE_LAYOUT to DS in the env of both roles.",
+        raised=Stage.START,
+        source=connector("register_kv_caches"),
+        bad={
+            "engine": {"version": "0.33"},
+            "model": MAMBA,
+            "prefill": {"env": {"VLLM_SSM_CONV_STATE_LAYOUT": "SD"}},
+            "decode": DS_LAYOUT,
+        },
+    ),
+    Rule(
+        code="moriio-conv-state-layout-unset",
+        title="MoRIIO moves mamba layers only in the DS layout, which is not vLLM's default",
+        connectors=("moriio",),
+        severity=Severity.UNDETERMINED,
+        at=CONV_STATE_LAYOUT,
+        when=HAS_MAMBA,
+        require=CONV_STATE_LAYOUT.is_set,
+        since=(0, 32),
+        message="{role} does not state VLLM_SSM_CONV_STATE_LAYOUT, so it cannot be told whether it is DS",
+        why="vLLM stops at its start unless the variable is DS. It may be set where this file does not see it.",
+        fix="Set VLLM_SSM_CONV_STATE_LAYOUT to DS in the env of both roles.",
+        raised=Stage.START,
+        source=connector("register_kv_caches"),
+        bad={"engine": {"version": "0.33"}, "model": MAMBA, "prefill": DS_LAYOUT, "decode": {}},
+    ),
+    Rule(
+        code="moriio-hybrid-speculation",
+        title="MoRIIO moves mamba layers with no speculative method but dspark",
+        connectors=("moriio",),
+        at=SPECULATIVE_METHOD,
+        when=HAS_MAMBA & ~UNDERSCORED_SPECULATIVE.is_set,
+        require=SPECULATIVE_METHOD.is_("none", "dspark"),
+        since=(0, 33),
+        message="{role} speculative method {speculative_config_method} must be dspark for a model with mamba layers",
+        why="The state of a mamba layer has no place for the drafted tokens of other methods.",
+        fix="Remove speculative-config, or set its method to dspark.",
+        raised=Stage.START,
+        source=connector("_validate_hybrid_speculation"),
+        bad={
+            "engine": {"version": "0.33"},
+            "model": MAMBA,
+            "prefill": DS_LAYOUT,
+            "decode": {**DS_LAYOUT, "engine_args": {"speculative-config": {"method": "eagle3"}}},
+        },
+    ),
+)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import AfterValidator, Field, GetJsonSchemaHandler
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler, ValidationError
 from pydantic_core import CoreSchema
 from typing_extensions import Self
 
@@ -15,7 +15,7 @@ from pdtopology.paths import Path
 from pdtopology.releases import VERSION_PATTERN
 from pdtopology.roles import DecodeRole, PrefillRole
 from pdtopology.section import NonEmpty, Section, sections_of
-from pdtopology.validation import validated
+from pdtopology.validation import restated
 
 ENGINES = ("vllm", "sglang")
 USUAL_FIELDS = {
@@ -117,7 +117,10 @@ class Deployment(Section):
     @classmethod
     def of(cls, document: Any) -> Self:
         """The sections of a document, each validated by itself. Raises `ValidationError`."""
-        return validated(cls.model_validate, document)
+        try:
+            return cls.model_validate(document)
+        except ValidationError as error:
+            return restated(cls.model_validate, document, error)
 
 
 def takes_text(path: Path) -> bool:

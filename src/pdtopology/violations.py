@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from pdtopology.constraints import Constraint, Key, compile_to_python
 from pdtopology.constraints.expressions import Computed
-from pdtopology.constraints.python import value_of
+from pdtopology.constraints.python import Broken, value_of
 from pdtopology.deployment import ENGINES, USUAL_FIELDS, Deployment
 from pdtopology.rule import Clause
 from pdtopology.rules import clauses_for
@@ -34,11 +34,6 @@ class Violation(NamedTuple):
     def message(self) -> str:
         """The message with its numbers."""
         return self.clause.message.format_map(self.values)
-
-
-def is_refused(topology: Deployment) -> bool:
-    """Whether any rule refuses the topology; all that a good one pays for the rules."""
-    return _REFUSING[topology.engine.name][topology.connector.kind].find_broken(topology) is not None
 
 
 def errors(topology: Deployment) -> list[Violation]:
@@ -69,7 +64,7 @@ class _Check(NamedTuple):
     """One compiled function, and the clauses that its answers count."""
 
     clauses: list[Clause]
-    find_broken: Callable[[Any], list[int] | None]
+    find_broken: Broken
 
     def broken_clauses(self, topology: Any) -> list[Clause]:
         broken = [self.clauses[index] for index in self.find_broken(topology) or ()]
@@ -94,6 +89,22 @@ class _Checks(dict[str, _Check]):
 
 _REFUSING = {engine: _Checks(engine, lambda clause: clause.refused) for engine in ENGINES}
 _WARNING = {engine: _Checks(engine, lambda clause: clause.warned) for engine in ENGINES}
+
+
+class _Finders(dict[str, Broken]):
+    """The function of each connector's check, which is all that a good topology pays for the rules."""
+
+    def __init__(self, checks: _Checks) -> None:
+        super().__init__()
+        self._checks = checks
+
+    def __missing__(self, connector: str) -> Broken:
+        finder = self[connector] = self._checks[connector].find_broken
+        return finder
+
+
+FIND_REFUSALS: Mapping[str, Mapping[str, Broken]] = {engine: _Finders(_REFUSING[engine]) for engine in ENGINES}
+"""By engine and kind of connector, a function that gives None for a topology that no rule refuses."""
 
 
 def _violations(topology: Deployment, clause: Clause) -> list[Violation]:

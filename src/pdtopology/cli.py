@@ -136,8 +136,7 @@ def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
         from pdtopology.rendering.text import render_text
 
         color = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        for finding in findings:
-            print(render_text(finding, color=color), end="\n\n")
+        print(render_text(findings, color=color), end="\n\n")
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     warnings = len(findings) - errors
     counts = [

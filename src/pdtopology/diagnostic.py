@@ -47,6 +47,11 @@ class Related:
     location: Location | None = None
     """None where the document does not state it."""
 
+    @property
+    def label(self) -> str:
+        """What to say beside it."""
+        return f"{self.path} is {shown(self.value)}" if self.path else "first here"
+
 
 @dataclass(frozen=True)
 class Diagnostic:

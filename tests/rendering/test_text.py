@@ -6,9 +6,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pdtopology import Diagnostic, PrefillRole, check
-from pdtopology.rendering import render_text
+from pdtopology.rendering.columns import harmless
+from pdtopology.rendering.text import render_text
+from tests.rendering.findings import diagnostics
 
 
 def rendered(text: str, **overrides: object) -> str:
@@ -200,6 +204,21 @@ def test_findings_of_two_files_share_no_frame(tmp_path: Path) -> None:
         (tmp_path / name).write_text("model: {is_mla: true}\nprefill: {port: 0}\ndecode: {}\n")
         findings += check(tmp_path / name)
     assert render_text(findings) == "\n\n".join(render_text([finding]) for finding in findings)
+
+
+@given(st.lists(diagnostics(), max_size=5))
+def test_nothing_reaches_the_terminal_that_it_would_obey(findings: list[Diagnostic]) -> None:
+    assert render_text(findings).replace("\n", "").isprintable()
+
+
+@given(st.lists(diagnostics(), max_size=5))
+def test_every_finding_has_its_headline(findings: list[Diagnostic]) -> None:
+    lines = render_text(findings).splitlines()
+    headlines = [line for line in lines if line and not line.startswith(" ")]
+    assert headlines == [
+        f"{finding.severity.value}[{finding.code}]: {harmless(finding.title or finding.message)}"
+        for finding in findings
+    ]
 
 
 def unknown_keys(count: int, apart: int = 1) -> str:

@@ -70,7 +70,8 @@ def _details(finding: Diagnostic, paint: Paint) -> Iterator[str]:
         yield f"  {harmless(finding.message)}"
     for other in finding.related:
         if other.path and not other.location:
-            yield f"  {other.path} is {'not stated' if other.value is None else f'{shown(other.value)}, by default'}"
+            value = "not stated" if other.value is None else f"{shown(other.value)}, by default"
+            yield f"  {harmless(other.path)} is {value}"
     if finding.note:
         yield f"  {finding.note}"
     if finding.hint:

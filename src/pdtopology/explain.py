@@ -32,22 +32,29 @@ def rule_table(rules: tuple[Rule, ...]) -> str:
 
 def explain(rule: Rule) -> str:
     """The whole story of one rule."""
-    when = rule.when
-    if rule.connector:
-        when = CONNECTOR_KIND.is_(rule.connector) & when
     parts = [
         f"{rule.code} ({rule.severity.value})\n{rule.title}",
-        f"Requires: {compile_to_prose(rule.require)}",
-        "" if when == ALWAYS else f"When: {compile_to_prose(when)}",
-        f"Releases: {_releases(rule)}",
-        f"Why: {rule.why}",
-        _raised(rule),
-        f"Fix: {rule.fix}",
-        f"Source: vLLM's {rule.source}" if rule.source else "",
+        *(f"{name}: {fact}" for name, fact in facts(rule).items()),
         f"Breaks it, reported at {rule.at.path.replace('role.', 'prefill. or decode.')}:\n"
         + "\n".join(f"  {key}: {json.dumps(value)}" for key, value in rule.bad.items()),
     ]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(parts)
+
+
+def facts(rule: Rule) -> dict[str, str]:
+    """What a rule requires, when, why, what to do and where upstream, by what to call each."""
+    when = rule.when
+    if rule.connector:
+        when = CONNECTOR_KIND.is_(rule.connector) & when
+    found = {
+        "Requires": compile_to_prose(rule.require),
+        "When": "" if when == ALWAYS else compile_to_prose(when),
+        "Releases": _releases(rule),
+        "Why": f"{rule.why}\n\n{_raised(rule)}",
+        "Fix": rule.fix,
+        "Source": f"vLLM's {rule.source}" if rule.source else "",
+    }
+    return {name: fact for name, fact in found.items() if fact}
 
 
 def _raised(rule: Rule) -> str:

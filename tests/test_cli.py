@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -135,6 +136,49 @@ def test_json_with_surrogate_pairs_is_read_from_standard_input(monkeypatch: pyte
     text = json.dumps({"model": {"is_mla": True, "name": "\U0001f680"}, "prefill": {}, "decode": {}})
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert main(["check", "-"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(["good.yaml"], 0), (["bad.yaml"], 1), (["missing.yaml"], 2), (["warned.yaml", "--strict"], 1)],
+)
+@pytest.mark.parametrize("form", ["json", "sarif", "github", "junit"])
+def test_every_format_exits_as_text_does(form: str, arguments: list[str], status: int) -> None:
+    assert main(["check", "--format", form, *arguments]) == status
+
+
+def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command prints."""
+    main(arguments)
+    output, error = capsys.readouterr()
+    assert error == ""
+    return output
+
+
+def test_sarif_is_printed_with_a_result_for_each_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    log = json.loads(output_of(capsys, "check", "--format", "sarif", "good.yaml", "bad.yaml", "warned.yaml"))
+    assert [result["ruleId"] for result in log["runs"][0]["results"]] == ["literal_error", "moriio-write-unequal-tp"]
+
+
+def test_github_is_printed_with_a_line_for_each_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = output_of(capsys, "check", "--format", "github", "good.yaml", "bad.yaml", "warned.yaml").splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["::error", "::warning"]
+
+
+def test_github_prints_nothing_about_a_good_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output_of(capsys, "check", "--format", "github", "good.yaml") == ""
+
+
+def test_junit_is_printed_with_a_test_for_each_file(capsys: pytest.CaptureFixture[str]) -> None:
+    cases = ET.fromstring(output_of(capsys, "check", "--format", "junit", "./bad.yaml", "good.yaml"))[0]  # noqa: S314
+    assert [(case.get("name"), [part.tag for part in case]) for case in cases] == [
+        ("./bad.yaml", ["failure"]),
+        ("good.yaml", []),
+    ]
+
+
+def test_a_file_named_twice_is_checked_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output_of(capsys, "check", "bad.yaml", "bad.yaml").endswith("\nbad.yaml: 1 error\n")
 
 
 def test_text_ends_with_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     checking = commands.add_parser("check", help="check topology files")
     checking.set_defaults(run=_check)
     checking.add_argument("files", nargs="+", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
-    checking.add_argument("--format", choices=("text", "json"), default="text")
+    checking.add_argument("--format", choices=("text", "json", "sarif", "github", "junit"), default="text")
     checking.add_argument(
         "--set",
         dest="overrides",
@@ -112,17 +112,29 @@ def _override(argument: str) -> tuple[str, Any]:
 
 def _check(options: argparse.Namespace) -> int:
     overrides = dict(options.overrides)
-    findings = [
-        finding
-        for file in options.files
-        for finding in check(file if file == "-" else Path(file), overrides=overrides, origin="--set")
-    ]
-    if options.format == "json":
-        from pdtopology.rendering.json import render_json
+    found = {
+        file: check(file if file == "-" else Path(file), overrides=overrides, origin="--set") for file in options.files
+    }
+    findings = [finding for findings in found.values() for finding in findings]
+    match options.format:
+        case "json":
+            from pdtopology.rendering.json import render_json
 
-        print(render_json(options.files, findings))
-    else:
-        _print_text(options.files, findings)
+            print(render_json(list(found), findings))
+        case "sarif":
+            from pdtopology.rendering.sarif import render_sarif
+
+            print(render_sarif(findings))
+        case "github":
+            from pdtopology.rendering.github import render_github
+
+            print(render_github(findings), end="\n" if findings else "")
+        case "junit":
+            from pdtopology.rendering.junit import render_junit
+
+            print(render_junit(found))
+        case _:
+            _print_text(list(found), findings)
     severities = {finding.severity for finding in findings}
     if any(finding.code == "unreadable-file" for finding in findings):
         return UNUSABLE
@@ -136,8 +148,7 @@ def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
         from pdtopology.rendering.text import render_text
 
         color = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        for finding in findings:
-            print(render_text(finding, color=color), end="\n\n")
+        print(render_text(findings, color=color), end="\n\n")
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     warnings = len(findings) - errors
     counts = [
@@ -151,10 +162,10 @@ def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
 
 def _explain(options: argparse.Namespace) -> int:
     from pdtopology.explain import explain, list_rules
-    from pdtopology.rules import RULE_BY_CODE, RULES
+    from pdtopology.rules import FAMILIES, RULE_BY_CODE
 
     if options.code is None:
-        print(list_rules(RULES))
+        print(list_rules(FAMILIES))
         return VALID
     rule = RULE_BY_CODE.get(options.code)
     if rule is None:

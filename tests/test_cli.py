@@ -14,8 +14,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pdtopology import RULES, json_schema
+from pdtopology.catalogue import FAMILIES
 from pdtopology.cli import main
-from pdtopology.rules import FAMILIES
 
 GOOD = "model: {total_num_kv_heads: 8}\nprefill: {tensor_parallel_size: 4}\ndecode: {tensor_parallel_size: 4}\n"
 WARNED = GOOD.replace("size: 4}\n", "size: 8}\n", 1) + "connector: {mode: write}\n"

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from pdtopology import RULES, PDTopology, check, json_schema
+from pdtopology.catalogue import CLAUSES, RULE_BY_CODE
 from pdtopology.connectors.kinds import CONNECTORS
 from pdtopology.constraints import Key
 from pdtopology.constraints.expressions import MAPPINGS, Computed
@@ -23,7 +24,7 @@ from pdtopology.constraints.json_schema import InexactError, compile_to_json_sch
 from pdtopology.deployment import ENGINES, Deployment
 from pdtopology.keys import DECODE_TP
 from pdtopology.rule import Clause, Rule, Severity
-from pdtopology.rules import CLAUSES, RULE_BY_CODE, clauses_for
+from pdtopology.rules import clauses_for
 from pdtopology.section import sections_of
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES, ids=[rule.code for rule in RULES])

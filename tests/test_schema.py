@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
 from pdtopology import PDTopology, json_schema
+from pdtopology.catalogue import FAMILIES
 from pdtopology.deployment import Deployment
 from pdtopology.explain import rule_table
-from pdtopology.rules import FAMILIES
 from pdtopology.schema import DIALECTS, FILE_NAMES, dump
 from tests.agreement.documents import full_product
 from tests.agreement.junk import JUNK_DOCUMENT

@@ -161,8 +161,8 @@ def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
 
 
 def _explain(options: argparse.Namespace) -> int:
+    from pdtopology.catalogue import FAMILIES, RULE_BY_CODE
     from pdtopology.explain import explain, list_rules
-    from pdtopology.rules import FAMILIES, RULE_BY_CODE
 
     if options.code is None:
         print(list_rules(FAMILIES))

@@ -1,9 +1,9 @@
-"""The general rules, and `RULES`: the table of contents of everything that is refused."""
+"""The general rules, and which others concern a topology."""
 
 from __future__ import annotations
 
-from pdtopology import features, parallelism, ports, sglang
-from pdtopology.connectors import mooncake, moriio, nixl, other
+from importlib import import_module
+
 from pdtopology.constraints import divides, one_divides_other
 from pdtopology.keys import (
     ATTENTION_HEADS,
@@ -138,27 +138,21 @@ GENERAL = (
 )
 """What holds for every connector."""
 
-FAMILIES: dict[str, tuple[Rule, ...]] = {
-    "Every connector": GENERAL,
-    "vLLM's parallelism": parallelism.RULES,
-    "vLLM's roles and features": features.RULES,
-    "Ports and hosts": ports.RULES,
-    "MoRIIO": moriio.RULES,
-    "NIXL": nixl.RULES,
-    "Mooncake": mooncake.RULES,
-    "Other connectors": other.RULES,
-    "SGLang": sglang.RULES,
+# The rules of what a topology does not have are not even imported.
+_OF_ENGINE = {
+    "vllm": ("pdtopology.parallelism", "pdtopology.features", "pdtopology.ports"),
+    "sglang": ("pdtopology.ports", "pdtopology.sglang"),
 }
-"""Every rule by what it is about."""
-
-RULES: tuple[Rule, ...] = tuple(rule for family in FAMILIES.values() for rule in family)
-"""Every rule, in the order in which findings are told."""
-
-RULE_BY_CODE = {rule.code: rule for rule in RULES}
-
-CLAUSES: tuple[Clause, ...] = tuple(clause for rule in RULES for clause in rule.clauses)
+_OF_CONNECTOR = {
+    "moriio": ("pdtopology.connectors.moriio.rules",),
+    "nixl": ("pdtopology.connectors.nixl.rules",),
+    "mooncake": ("pdtopology.connectors.mooncake.rules",),
+    "other": ("pdtopology.connectors.other",),
+}
 
 
-def clauses_for(engine: str, connector: str) -> tuple[Clause, ...]:
+def clauses_for(engine: str, connector: str) -> list[Clause]:
     """The clauses that concern a topology with this engine and this kind of connector."""
-    return tuple(clause for clause in CLAUSES if clause.rule.is_about(engine, connector))
+    modules = map(import_module, (*_OF_ENGINE[engine], *_OF_CONNECTOR[connector]))
+    rules = (*GENERAL, *(rule for module in modules for rule in module.RULES))
+    return [clause for rule in rules if rule.is_about(engine, connector) for clause in rule.clauses]

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from pdtopology.catalogue import RULE_BY_CODE
 from pdtopology.diagnostic import Diagnostic, Location
 from pdtopology.explain import facts
 from pdtopology.rule import Severity
-from pdtopology.rules import RULE_BY_CODE
 
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from pdtopology.catalogue import CLAUSES
 from pdtopology.connectors.kinds import DEFAULT_CONNECTOR
 from pdtopology.constraints import ALWAYS, Expression, Key
 from pdtopology.constraints.absence import holds_without
@@ -24,7 +25,6 @@ from pdtopology.constraints.json_schema import (
 from pdtopology.deployment import ENGINES, USUAL_FIELDS
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.rule import Clause
-from pdtopology.rules import CLAUSES
 
 _LARGEST_NAMED = 16
 

@@ -27,6 +27,11 @@ USUAL_FIELDS = {
 """What most documents state; rules about the rest cost those nothing."""
 
 
+def is_unusual(path: tuple[str, ...]) -> bool:
+    """Whether a path leads to a field that few documents state."""
+    return path[0] in USUAL_FIELDS and path[1] not in USUAL_FIELDS[path[0]]
+
+
 class Engine(Section):
     """The engine both roles run."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 
 from pdtopology.constraints import divides, one_divides_other
@@ -138,21 +139,35 @@ GENERAL = (
 )
 """What holds for every connector."""
 
-# The rules of what a topology does not have are not even imported.
+# Where each engine's and connector's rules are: first those about the fields that most documents state, then the
+# others, which are not even imported for a document that states no other field.
 _OF_ENGINE = {
-    "vllm": ("pdtopology.parallelism", "pdtopology.features", "pdtopology.ports"),
-    "sglang": ("pdtopology.ports", "pdtopology.sglang"),
+    "vllm": ((), ("pdtopology.parallelism", "pdtopology.features", "pdtopology.ports")),
+    "sglang": (("pdtopology.sglang",), ("pdtopology.ports",)),
 }
+_MORIIO, _NIXL = "pdtopology.connectors.moriio", "pdtopology.connectors.nixl"
 _OF_CONNECTOR = {
-    "moriio": ("pdtopology.connectors.moriio.rules",),
-    "nixl": ("pdtopology.connectors.nixl.rules",),
-    "mooncake": ("pdtopology.connectors.mooncake.rules",),
-    "other": ("pdtopology.connectors.other",),
+    "moriio": ((f"{_MORIIO}.transfer",), (f"{_MORIIO}.hybrid", f"{_MORIIO}.parallelism")),
+    "nixl": (
+        (f"{_NIXL}.handshake",),
+        (f"{_NIXL}.block_sizes", f"{_NIXL}.caches", f"{_NIXL}.parallelism", f"{_NIXL}.mamba"),
+    ),
+    "mooncake": (("pdtopology.connectors.mooncake.rules",), ()),
+    "other": (("pdtopology.connectors.other",), ()),
 }
+
+
+def usual_clauses_for(engine: str, connector: str) -> list[Clause]:
+    """The clauses that a topology with this engine and this kind of connector can break by its usual fields alone."""
+    return _clauses(engine, connector, (*_OF_ENGINE[engine][0], *_OF_CONNECTOR[connector][0]))
 
 
 def clauses_for(engine: str, connector: str) -> list[Clause]:
     """The clauses that concern a topology with this engine and this kind of connector."""
-    modules = map(import_module, (*_OF_ENGINE[engine], *_OF_CONNECTOR[connector]))
-    rules = (*GENERAL, *(rule for module in modules for rule in module.RULES))
+    (usual, others), (usual_of_connector, others_of_connector) = _OF_ENGINE[engine], _OF_CONNECTOR[connector]
+    return _clauses(engine, connector, (*usual, *others, *usual_of_connector, *others_of_connector))
+
+
+def _clauses(engine: str, connector: str, modules: Iterable[str]) -> list[Clause]:
+    rules = (*GENERAL, *(rule for module in map(import_module, modules) for rule in module.RULES))
     return [clause for rule in rules if rule.is_about(engine, connector) for clause in rule.clauses]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from pdtopology.constraints.absence import holds_without
 from pdtopology.constraints.expressions import (
     Agree,
     AllOf,
@@ -32,79 +30,43 @@ from pdtopology.constraints.expressions import (
 from pdtopology.releases import NEWEST, release_of
 
 FieldsOfSections: TypeAlias = Mapping[str, frozenset[str]]
-Numbered: TypeAlias = tuple[int, Constraint]
-Broken: TypeAlias = Callable[[Any], "list[int] | None"]
-"""Takes a topology to the indexes of the constraints it breaks, or None where it breaks none."""
+Name = TypeVar("Name")
+Broken: TypeAlias = Callable[[Any], list[Name] | None]
+"""Takes a topology to the names of the constraints it breaks, or None where it breaks none."""
 
 
-def compile_to_python(constraints: Sequence[Constraint], usual: FieldsOfSections = MappingProxyType({})) -> Broken:
-    """A function that finds the broken ones of some constraints.
+def compile_to_python(
+    constraints: Mapping[Name, Constraint],
+    usual: FieldsOfSections = MappingProxyType({}),
+    otherwise: Broken[Name] | None = None,
+) -> Broken[Name]:
+    """A function that finds the broken ones of some constraints, in their order.
 
-    `usual` names the fields of some sections that most documents state. A constraint that cannot be broken without
-    another field is looked at only where a topology states such a one that it reads.
+    `usual` names fields of some sections; what states others is left to `otherwise`.
     """
-
-    def is_unusual(key: Key) -> bool:
-        section, field, *_ = key.parts
-        return section in usual and field not in usual[section]
-
-    numbered = list(enumerate(constraints))
-    rare = [item for item in numbered if holds_without(item[1], is_unusual)]
-    common = [item for item in numbered if item not in rare]
-    if not rare:
-        return _Compiler().function(common)
-    return _Compiler().function(common, usual, _RareChecks(usual, rare))
-
-
-_MAX_CHECKS = 256
-
-
-class _RareChecks:
-    """The checks of what few documents state, compiled when a topology first states such fields together."""
-
-    def __init__(self, usual: FieldsOfSections, constraints: Sequence[Numbered]) -> None:
-        self._usual = usual
-        self._constraints = constraints
-        self._check_of = lru_cache(_MAX_CHECKS)(self._compiled)
-
-    def __call__(self, topology: Any, found: list[int] | None) -> list[int] | None:
-        stated = frozenset(
-            (section, name)
-            for section, usual in self._usual.items()
-            for name in getattr(topology, section).__pydantic_fields_set__ - usual
-        )
-        broken = self._check_of(stated)(topology)
-        return sorted((*(found or ()), *broken)) if broken else found
-
-    def _compiled(self, stated: frozenset[tuple[str, ...]]) -> Broken:
-        read = [item for item in self._constraints if any(key.parts[:2] in stated for key in item[1].keys)]
-        return _Compiler().function(read)
+    compiler = _Compiler()
+    lines = ["def broken(topology):", *(f"{section} = topology.{section}" for section in usual)]
+    if usual:
+        is_usual = " and ".join(f"{section}.__pydantic_fields_set__ <= usual_{section}" for section in usual)
+        lines.append(f"if not ({is_usual}): return otherwise(topology)")
+    lines.append("found = None")
+    read: set[Key] = set()
+    local = set(usual)
+    for index, constraint in enumerate(constraints.values()):
+        lines += compiler.check(index, constraint, read, local)
+    lines.append("return found")
+    namespace = compiler.namespace | {f"usual_{section}": fields for section, fields in usual.items()}
+    namespace |= {"names": list(constraints), "otherwise": otherwise}
+    exec("\n    ".join(lines), namespace)  # noqa: S102 - the text comes from the rules alone
+    function: Broken[Name] = namespace["broken"]
+    return function
 
 
 class _Compiler:
     def __init__(self) -> None:
-        self._namespace: dict[str, Any] = {"release_of": release_of, "inside": _inside, "search": _search}
+        self.namespace: dict[str, Any] = {"release_of": release_of, "inside": _inside, "search": _search}
 
-    def function(
-        self, constraints: Sequence[Numbered], usual: FieldsOfSections = MappingProxyType({}), rare: Any = None
-    ) -> Broken:
-        """The function of some constraints, which leaves what is stated beside the usual to another."""
-        lines = ["def broken(topology):", "found = None"]
-        lines += [f"{section} = topology.{section}" for section in usual]
-        local = set(usual)
-        read: set[Key] = set()
-        for index, constraint in constraints:
-            lines += self._check(index, constraint, read, local)
-        if usual:
-            self._namespace |= {"rare": rare, **{f"usual_{section}": fields for section, fields in usual.items()}}
-            is_usual = " and ".join(f"{section}.__pydantic_fields_set__ <= usual_{section}" for section in usual)
-            lines.append(f"if not ({is_usual}): found = rare(topology, found)")
-        lines.append("return found")
-        exec("\n    ".join(lines), self._namespace)  # noqa: S102 - the text comes from the rules alone
-        function: Broken = self._namespace["broken"]
-        return function
-
-    def _check(self, index: int, constraint: Constraint, read: set[Key], local: set[str]) -> list[str]:
+    def check(self, index: int, constraint: Constraint, read: set[Key], local: set[str]) -> list[str]:
         """Statements that read what the constraint compares and was not read before, and test it.
 
         Where its first condition is about what was read already, the rest is read behind that.
@@ -114,7 +76,7 @@ class _Compiler:
         sections = dict.fromkeys(key.parts[0] for key in unread if key.parts[0] not in local)
         reading = [f"{section} = topology.{section}" for section in sections]
         reading += [line for key in unread for line in _reading(key)]
-        test = f"if {self._broken(constraint)}: found = [*(found or ()), {index}]"
+        test = f"if {self._broken(constraint)}: found = [*(found or ()), names[{index}]]"
         if unread and first and read.issuperset(keys(first[0])):
             return [f"if {self._source(first[0])}:", *(f"    {line}" for line in (*reading, test))]
         read.update(unread)
@@ -135,8 +97,8 @@ class _Compiler:
             case Not(part):
                 return f"(not {self._source(part)})"
             case Computed():
-                name = f"computed_{len(self._namespace)}"
-                self._namespace[name] = expression.find
+                name = f"computed_{len(self.namespace)}"
+                self.namespace[name] = expression.find
                 return f"(not any(True for _ in {name}(topology)))"
             case _:
                 return _comparison(expression)

@@ -22,7 +22,7 @@ from pdtopology.constraints.json_schema import (
     compile_condition,
     compile_to_json_schema,
 )
-from pdtopology.deployment import ENGINES, USUAL_FIELDS
+from pdtopology.deployment import ENGINES, is_unusual
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.rule import Clause
 
@@ -147,12 +147,7 @@ def _refusal_beside(clause: Clause, blamed: Key, other: Key, size: int) -> JsonS
 
 def is_of_plain_documents(clause: Clause) -> bool:
     """Whether a document can break it that states the usual keys only."""
-
-    def is_unusual(key: Key) -> bool:
-        section, field, *_ = key.parts
-        return section in USUAL_FIELDS and field not in USUAL_FIELDS[section]
-
-    return not holds_without(clause.constraint, is_unusual)
+    return not holds_without(clause.constraint, lambda key: is_unusual(key.parts))
 
 
 def is_met_often(clause: Clause) -> bool:

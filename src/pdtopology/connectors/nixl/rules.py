@@ -8,7 +8,6 @@ RULES = (
     *handshake.RULES,
     *block_sizes.RULES,
     *caches.RULES,
-    *parallelism.PIPELINE_RULES,
-    *parallelism.CONTEXT_RULES,
+    *parallelism.RULES,
     *mamba.RULES,
 )

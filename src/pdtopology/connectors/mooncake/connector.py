@@ -1,7 +1,5 @@
 """Mooncake's part of the document."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -95,7 +95,7 @@ def test_json_is_one_object_of_the_pinned_shape(capsys: pytest.CaptureFixture[st
                 "severity": "error",
                 "path": "decode.tensor_parallel_size",
                 "message": "prefill TP 8 and decode TP 4 must be equal, or both at least the 16 KV heads",
-                "hint": "decode.tensor_parallel_size: 8, or prefill.tensor_parallel_size: 4",
+                "hint": "decode.tensor_parallel_size: 8, or prefill.tensor_parallel_size: 4, or connector.mode: write",
                 "file": "pd.yaml",
                 "line": 3,
                 "column": 32,

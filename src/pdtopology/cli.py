@@ -68,6 +68,8 @@ def _parser() -> argparse.ArgumentParser:
         type=_override,
         help="put a value over the file: decode.tensor_parallel_size=8 (repeatable)",
     )
+    checking.add_argument("--fix", action="store_true", help="put the nearest fix into the files")
+    checking.add_argument("--pick", type=_number, metavar="N", help="with --fix: the fix of this number in the hint")
     checking.add_argument("--strict", action="store_true", help="exit 1 for warnings too")
 
     explaining = commands.add_parser("explain", help="tell about a rule, or list all")
@@ -94,6 +96,12 @@ class _PrintVersion(argparse.Action):
         parser.exit()
 
 
+def _number(argument: str) -> int:
+    if not argument.isdecimal() or int(argument) == 0:
+        raise argparse.ArgumentTypeError(f"{argument!r} is not a number from 1")
+    return int(argument)
+
+
 def _override(argument: str) -> tuple[str, Any]:
     """`PATH=VALUE`, the value read as YAML where the field is no text, so that 8 is a number and 0.30 a version."""
     path, equals, value = argument.partition("=")
@@ -112,6 +120,15 @@ def _override(argument: str) -> tuple[str, Any]:
 
 def _check(options: argparse.Namespace) -> int:
     overrides = dict(options.overrides)
+    if options.fix and (overrides or "-" in options.files):
+        print("pdtopology: --fix changes files: it goes with neither --set nor standard input", file=sys.stderr)
+        return UNUSABLE
+    if options.pick and not options.fix:
+        print("pdtopology: --pick goes with --fix", file=sys.stderr)
+        return UNUSABLE
+    if options.fix:
+        for file in dict.fromkeys(options.files):
+            _fix(file, options.pick)
     found = {
         file: check(file if file == "-" else Path(file), overrides=overrides, origin="--set") for file in options.files
     }
@@ -138,9 +155,22 @@ def _check(options: argparse.Namespace) -> int:
     severities = {finding.severity for finding in findings}
     if any(finding.code == "unreadable-file" for finding in findings):
         return UNUSABLE
-    if Severity.ERROR in severities or (options.strict and severities):
+    if Severity.ERROR in severities or (options.strict and Severity.WARNING in severities):
         return INVALID
     return VALID
+
+
+def _fix(file: str, pick: int | None) -> None:
+    """Mend a file as far as that can be done, and say so; what is left is found by the check that follows."""
+    from pdtopology.mending import UnmendedError, mend
+
+    try:
+        for fix in mend(Path(file), pick):
+            print(f"{file}: set {fix}", file=sys.stderr)
+    except UnmendedError as error:
+        print(f"{file}: not changed: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"{file}: not changed: {error.strerror}", file=sys.stderr)
 
 
 def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
@@ -149,13 +179,15 @@ def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
 
         color = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         print(render_text(findings, color=color), end="\n\n")
-    errors = sum(finding.severity is Severity.ERROR for finding in findings)
-    warnings = len(findings) - errors
+    severities = [finding.severity for finding in findings]
+    nouns = {Severity.ERROR: "error", Severity.WARNING: "warning"}
     counts = [
         f"{count} {noun}{'s' if count != 1 else ''}"
-        for count, noun in ((errors, "error"), (warnings, "warning"))
-        if count
+        for severity, noun in nouns.items()
+        if (count := severities.count(severity))
     ]
+    if undetermined := severities.count(Severity.UNDETERMINED):
+        counts.append(f"{undetermined} undetermined")
     files_word = f"{len(files)} files" if len(files) != 1 else files[0]
     print(f"{files_word}: {', '.join(counts) or 'valid'}")
 

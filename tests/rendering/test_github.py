@@ -41,7 +41,7 @@ def test_a_finding_is_a_command_at_its_place(tmp_path: Path) -> None:
     assert render_github(check(file)) == (
         f"::error file={file},line=3,endLine=3,col=32,endColumn=33,title=moriio-read-kv-heads-replicated::"
         "prefill TP 4 and decode TP 8 must be equal, or both at least the 8 KV heads%0A"
-        "hint: decode.tensor_parallel_size: 4, or prefill.tensor_parallel_size: 8"
+        "hint: decode.tensor_parallel_size: 4, or prefill.tensor_parallel_size: 8, or connector.mode: write"
     )
 
 

@@ -134,7 +134,7 @@ def test_a_result_has_the_level_of_its_finding(severity: Severity, level: str) -
 def test_the_message_is_followed_by_the_hint() -> None:
     assert result_of(SPLIT)["message"]["text"] == (
         "prefill TP 4 and decode TP 8 must be equal, or both at least the 8 KV heads\n"
-        "hint: decode.tensor_parallel_size: 4, or prefill.tensor_parallel_size: 8"
+        "hint: decode.tensor_parallel_size: 4, or prefill.tensor_parallel_size: 8, or connector.mode: write"
     )
 
 

@@ -34,7 +34,7 @@ error[moriio-read-kv-heads-replicated]: MoRIIO READ between unequal TP sizes nee
   11 |   tensor_parallel_size: 4
      |                         ^ prefill TP 16 and decode TP 4 must be equal, or both at least the 8 KV heads
   The engine says so only at the first request.
-  hint: decode.tensor_parallel_size: 8, or prefill.tensor_parallel_size: 4"""
+  hint: decode.tensor_parallel_size: 8, or prefill.tensor_parallel_size: 4, or connector.mode: write"""
     )
 
 
@@ -178,17 +178,16 @@ def test_a_value_that_two_findings_disagree_with_is_marked_once() -> None:
 error[kv-heads-not-divisible]: A role's TP size must shard or replicate the KV heads evenly
   <text>:7:25
   The engine says so while it builds the model, before it loads the weights.
-  hint: prefill.tensor_parallel_size: 4
 error[kv-heads-not-divisible]: A role's TP size must shard or replicate the KV heads evenly
   <text>:12:25
   The engine says so while it builds the model, before it loads the weights.
-  hint: decode.tensor_parallel_size: 24
    2 |   total_num_kv_heads: 8
      |                       - model.total_num_kv_heads is 8
    7 |   tensor_parallel_size: 6
      |                         ^ prefill TP 6 and 8 KV heads: one must be a multiple of the other
   12 |   tensor_parallel_size: 12
-     |                         ^^ decode TP 12 and 8 KV heads: one must be a multiple of the other"""
+     |                         ^^ decode TP 12 and 8 KV heads: one must be a multiple of the other
+  hint: prefill.tensor_parallel_size: 8 and decode.tensor_parallel_size: 16"""
     )
 
 

@@ -50,9 +50,13 @@ def _paragraph(group: Sequence[Diagnostic], paint: Paint) -> list[str]:
     """One finding around its frame, or several above the frame that they share."""
     source = frame((mark for finding in group for mark in _marks(finding)), paint)
     if len(group) == 1:
-        return [*_headline(group[0], paint), *source, *_details(group[0], paint)]
-    said = [line for finding in group for line in (*_headline(finding, paint), *_details(finding, paint))]
-    return [*said, *source]
+        return [*_headline(group[0], paint), *source, *_details(group[0]), *_hint(group[0], paint)]
+    is_shared = len({finding.hint for finding in group}) == 1
+    said = []
+    for finding in group:
+        said += [*_headline(finding, paint), *_details(finding)]
+        said += [] if is_shared else _hint(finding, paint)
+    return [*said, *source, *(_hint(group[0], paint) if is_shared else [])]
 
 
 def _headline(finding: Diagnostic, paint: Paint) -> Iterator[str]:
@@ -65,7 +69,7 @@ def _headline(finding: Diagnostic, paint: Paint) -> Iterator[str]:
         yield "  " + harmless(f"{finding.file or ''} {finding.origin}".strip())
 
 
-def _details(finding: Diagnostic, paint: Paint) -> Iterator[str]:
+def _details(finding: Diagnostic) -> Iterator[str]:
     if finding.title and not finding.location:
         yield f"  {harmless(finding.message)}"
     for other in finding.related:
@@ -74,6 +78,9 @@ def _details(finding: Diagnostic, paint: Paint) -> Iterator[str]:
             yield f"  {harmless(other.path)} is {value}"
     if finding.note:
         yield f"  {finding.note}"
+
+
+def _hint(finding: Diagnostic, paint: Paint) -> Iterator[str]:
     if finding.hint:
         yield f"  {paint('hint', _BOLD)}: {harmless(finding.hint)}"
 

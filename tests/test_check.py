@@ -365,3 +365,33 @@ def test_a_stream_of_several_documents_is_not_one_topology() -> None:
 
 def test_loading_takes_overrides() -> None:
     assert load_topology(EQUAL, overrides={"decode.tensor_parallel_size": 4.0}).decode.tensor_parallel_size == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [
+        ("NixlConnector", "write nixl"),
+        ("NixlPushConnector", "write nixl, with mode: push"),
+        ("MoRIIOConnector", "write moriio"),
+        ("LMCacheConnectorV1", "write other, with name: LMCacheConnectorV1"),
+        ("not a name", None),
+    ],
+)
+def test_a_connector_called_by_its_class_is_told_its_kind(kind: str, hint: str | None) -> None:
+    [finding] = check({"model": {"is_mla": True}, "connector": {"kind": kind}, "prefill": {}, "decode": {}})
+    assert (finding.code, finding.path, finding.hint) == ("literal_error", "connector.kind", hint)
+
+
+@pytest.mark.parametrize(
+    ("connector", "hint"),
+    [
+        ({"kind": "nixl", "backend": "rdma"}, "it is a key of connector.kind moriio"),
+        ({"kind": "moriio", "prefill": {"bootstrap_port": 1}}, "it is a key of connector.kind mooncake"),
+        ({"kind": "nixl", "side_chanel_port": 1}, "the keys here are"),
+        ({"kind": "nixl", "decode": {"side_chanel_port": 1}}, "did you mean side_channel_port?"),
+    ],
+)
+def test_a_key_of_another_kind_of_connector_is_told_whose_it_is(connector: Any, hint: str) -> None:
+    [finding] = check({"model": {"is_mla": True}, "connector": connector, "prefill": {}, "decode": {}})
+    assert finding.code == "extra_forbidden"
+    assert str(finding.hint).startswith(hint)

@@ -1,0 +1,226 @@
+"""What SGLang demands of backends and features, and of itself."""
+
+from __future__ import annotations
+
+from pdtopology.connectors.examples import GQA, MLA
+from pdtopology.constraints import Key, same
+from pdtopology.constraints.expressions import for_role
+from pdtopology.keys import (
+    CONNECTOR_NAME,
+    DECODE_DCP,
+    DECODE_TP,
+    ENGINE_ARGUMENTS,
+    ENGINE_VERSION,
+    IS_MLA,
+    PREFILL_PCP,
+    PREFILL_TP,
+    flag,
+)
+from pdtopology.rule import Rule, Severity, Stage, Upstream
+from pdtopology.sglang.sources import PARALLEL_INFO, RESOLVE, SGLANG
+
+_BACKENDS = ("mooncake", "nixl", "ascend", "fake", "mori", "mooncake_tcp")
+_STAGING = Key("staging_buffer", "role.env.SGLANG_DISAGG_STAGING_BUFFER")
+_STAGES = _STAGING.matches(r"^(1|[Tt][Rr][Uu][Ee]|[Yy]([Ee][Ss])?)$")
+_SHARDS = flag("enable-kv-cache-sharding")
+_UNIFIES = flag("enable-unified-memory")
+_PD_HOOK = Upstream("sglang/srt/arg_groups/pd_disaggregation_hook.py", "handle_pd_disaggregation")
+_UNIFIED_MEMORY = Upstream(
+    "sglang/srt/disaggregation/mooncake/conn.py", "MooncakeKVManager._validate_envelope_kv_layout"
+)
+
+RULES = (
+    Rule(
+        code="sglang-fake-backend",
+        title="SGLang's fake transfer backend is for decode only",
+        engine="sglang",
+        connectors=("other",),
+        at=CONNECTOR_NAME,
+        require=~CONNECTOR_NAME.is_("fake"),
+        message="connector.name must not be {connector_name}",
+        why="A prefill server refuses the backend that transfers nothing.",
+        fix="Name the transfer backend of both roles, such as mooncake or nixl.",
+        raised=Stage.START,
+        source=_PD_HOOK,
+        bad={
+            "engine": SGLANG,
+            "model": GQA,
+            "connector": {"kind": "other", "name": "fake"},
+            "prefill": {},
+            "decode": {},
+        },
+    ),
+    Rule(
+        code="sglang-backend-unknown",
+        title="SGLang has no transfer backend of this name",
+        engine="sglang",
+        connectors=("other",),
+        severity=Severity.WARNING,
+        at=CONNECTOR_NAME,
+        require=CONNECTOR_NAME.is_(*_BACKENDS),
+        message="connector.name {connector_name} is none of SGLang's transfer backends: " + ", ".join(_BACKENDS),
+        why="SGLang refuses other names when it parses its arguments, unless a build of its own adds one.",
+        fix="Set connector.kind to mooncake, nixl or moriio, or connector.name to another backend of SGLang.",
+        raised=Stage.PARSE,
+        source=Upstream("sglang/srt/arg_groups/choices.py", "DISAGG_TRANSFER_BACKEND_CHOICES"),
+        bad={
+            "engine": SGLANG,
+            "model": GQA,
+            "connector": {"kind": "other", "name": "uccl"},
+            "prefill": {},
+            "decode": {},
+        },
+    ),
+    Rule(
+        code="sglang-version-unknown",
+        title="The rules of SGLang were read from release 0.5.23",
+        engine="sglang",
+        severity=Severity.WARNING,
+        at=ENGINE_VERSION,
+        when=ENGINE_VERSION.is_set,
+        require=ENGINE_VERSION.matches(r"^v?0\.5\.23([^0-9]|$)"),
+        message="the rules of SGLang {version} are not known; those of 0.5.23 are used",
+        why="A later release may accept more, an earlier one less, than the rules say.",
+        fix="Try the pair on one request before it serves.",
+        raised=Stage.FILE,
+        source=PARALLEL_INFO,
+        bad={
+            "engine": {"name": "sglang", "version": "0.5.3"},
+            "model": GQA,
+            "connector": {"kind": "mooncake"},
+            "prefill": {},
+            "decode": {},
+        },
+    ),
+    Rule(
+        code="sglang-staging-buffer-mla",
+        title="SGLang's staging buffer is for models that are not MLA",
+        engine="sglang",
+        at=_STAGING,
+        when=IS_MLA,
+        require=~_STAGES,
+        message="{role} SGLANG_DISAGG_STAGING_BUFFER must not be {staging_buffer} for an MLA model",
+        why="The buffer gathers heads, which an MLA model's latent has none of. The server stops.",
+        fix="Remove SGLANG_DISAGG_STAGING_BUFFER from the env of both roles.",
+        raised=Stage.START,
+        source=Upstream("sglang/srt/disaggregation/prefill.py", "PrefillBootstrapQueue.__init__"),
+        bad={
+            "engine": SGLANG,
+            "model": MLA,
+            "connector": {"kind": "mooncake"},
+            "prefill": {"env": {"SGLANG_DISAGG_STAGING_BUFFER": "1"}},
+            "decode": {},
+        },
+    ),
+    Rule(
+        code="sglang-staging-buffer-backend",
+        title="SGLang's staging buffer needs the transfer backend mooncake or nixl",
+        engine="sglang",
+        connectors=("moriio",),
+        at=_STAGING,
+        require=~_STAGES,
+        after=("sglang-staging-buffer-mla",),
+        message="{role} SGLANG_DISAGG_STAGING_BUFFER must not be {staging_buffer} with the transfer backend mori",
+        why="The other backends send heads without it, and refuse to start with it.",
+        fix="Remove SGLANG_DISAGG_STAGING_BUFFER from the env of both roles, or change connector.kind.",
+        raised=Stage.START,
+        source=_PD_HOOK,
+        bad={
+            "engine": SGLANG,
+            "model": GQA,
+            "prefill": {},
+            "decode": {"env": {"SGLANG_DISAGG_STAGING_BUFFER": "1"}},
+        },
+    ),
+    Rule(
+        code="sglang-kv-cache-sharding-tp",
+        title="SGLang's sharded MLA cache needs equal attention TP sizes",
+        engine="sglang",
+        at=DECODE_TP,
+        see=(PREFILL_TP,),
+        when=for_role(_SHARDS, "prefill") & IS_MLA & PREFILL_PCP.is_(1),
+        require=same(PREFILL_TP, DECODE_TP),
+        after=("sglang-tp-not-divisible",),
+        message="decode TP {decode_tp} must be prefill TP {prefill_tp} where prefill sets enable-kv-cache-sharding",
+        why="Every decode rank takes a part from every prefill rank, which is asserted.",
+        fix="Make the two TP sizes equal, or remove enable-kv-cache-sharding.",
+        raised=Stage.FIRST_REQUEST,
+        source=RESOLVE,
+        bad={
+            "engine": SGLANG,
+            "model": MLA,
+            "connector": {"kind": "mooncake"},
+            "prefill": {"tensor_parallel_size": 2, "engine_args": {"enable-kv-cache-sharding": True}},
+            "decode": {},
+        },
+    ),
+    Rule(
+        code="sglang-kv-cache-sharding-dcp",
+        title="SGLang deals out a cache either on prefill or on decode",
+        engine="sglang",
+        at=DECODE_DCP,
+        when=for_role(_SHARDS, "prefill"),
+        require=DECODE_DCP.is_(1),
+        after=("sglang-dcp-needs-mla",),
+        message="decode decode_context_parallel_size {decode_dcp} must be 1 where prefill sets "
+        "enable-kv-cache-sharding",
+        why="The decode scheduler raises for a prefill role that has sharded its cache.",
+        fix="Remove enable-kv-cache-sharding from prefill's engine_args, or set "
+        "decode.decode_context_parallel_size to 1.",
+        raised=Stage.FIRST_REQUEST,
+        source=PARALLEL_INFO,
+        bad={
+            "engine": SGLANG,
+            "model": MLA,
+            "connector": {"kind": "mooncake"},
+            "prefill": {"tensor_parallel_size": 2, "engine_args": {"enable-kv-cache-sharding": True}},
+            "decode": {"tensor_parallel_size": 2, "decode_context_parallel_size": 2},
+        },
+    ),
+    Rule(
+        code="sglang-unified-memory-tp",
+        title="SGLang's unified memory needs equal attention TP sizes",
+        engine="sglang",
+        connectors=("mooncake",),
+        at=DECODE_TP,
+        see=(PREFILL_TP,),
+        when=for_role(_UNIFIES, "prefill"),
+        require=same(PREFILL_TP, DECODE_TP),
+        after=("sglang-tp-not-divisible",),
+        message="decode TP {decode_tp} must be prefill TP {prefill_tp} where prefill sets enable-unified-memory",
+        why="The one region that holds everything cannot be cut by ranks, and the transfer raises.",
+        fix="Make the two TP sizes equal, or remove enable-unified-memory from both roles.",
+        raised=Stage.FIRST_REQUEST,
+        source=_UNIFIED_MEMORY,
+        bad={
+            "engine": SGLANG,
+            "model": MLA,
+            "connector": {"kind": "mooncake"},
+            "prefill": {"tensor_parallel_size": 2, "engine_args": {"enable-unified-memory": True}},
+            "decode": {"engine_args": {"enable-unified-memory": True}},
+        },
+    ),
+    Rule(
+        code="sglang-unified-memory-mismatch",
+        title="SGLang's unified memory is for both roles or for neither",
+        engine="sglang",
+        connectors=("mooncake",),
+        at=ENGINE_ARGUMENTS.for_role("decode"),
+        see=(ENGINE_ARGUMENTS.for_role("prefill"),),
+        when=for_role(_UNIFIES, "prefill"),
+        require=for_role(_UNIFIES, "decode"),
+        after=("sglang-unified-memory-tp",),
+        message="decode must set enable-unified-memory, as prefill does",
+        why="Prefill addresses decode's cache as one region, and raises where it has others.",
+        fix="Set enable-unified-memory in the engine_args of both roles, or of neither.",
+        raised=Stage.FIRST_REQUEST,
+        source=_UNIFIED_MEMORY,
+        bad={
+            "engine": SGLANG,
+            "model": MLA,
+            "connector": {"kind": "mooncake"},
+            "prefill": {"engine_args": {"enable-unified-memory": True}},
+            "decode": {},
+        },
+    ),
+)

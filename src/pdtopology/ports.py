@@ -26,6 +26,14 @@ LOOPBACKS = ("localhost", "127.0.0.1", "::1")
 _API_PORTS = {"vllm": 8000, "sglang": 30_000}
 """Where an API server listens unless told otherwise."""
 _BOOTSTRAP_PORT = 8998
+_VARIABLES = {
+    "side_channel_port": "VLLM_NIXL_SIDE_CHANNEL_PORT",
+    "bootstrap_port": "VLLM_MOONCAKE_BOOTSTRAP_PORT",
+}
+"""The variables of vLLM that fields stand for."""
+_HOST_VARIABLE = "VLLM_NIXL_SIDE_CHANNEL_HOST"
+_PLACING = ("nnodes", "data-parallel-rank", "data-parallel-backend")
+"""Arguments that say how many data-parallel ranks a node has; see `RANKS_ARE_PLACED_BY_ARGUMENTS`."""
 
 
 class Ports(NamedTuple):
@@ -57,69 +65,60 @@ def ports_of(topology: Any, role: str) -> list[Ports]:
     """What one role binds on its first host, in the order of the document.
 
     Sources: vLLM get_port_offset (kv_connector/v1/moriio/moriio_common.py), NixlBaseConnectorScheduler
-    (nixl/base_scheduler.py, base + data-parallel index) and MooncakeConnectorScheduler (one bootstrap server an
-    instance); SGLang fields/disagg.py.
+    (nixl/base_scheduler.py, base + data-parallel index), MooncakeConnectorScheduler (one bootstrap server an
+    instance) and ZmqEventPublisher (vllm/distributed/kv_events.py); SGLang fields/disagg.py.
     """
-    section, connector = getattr(topology, role), topology.connector
-    engine = topology.engine.name
+    section, engine = getattr(topology, role), topology.engine.name
     api = section.port or _API_PORTS[engine]
     found = [Ports(f"{role}'s API server", f"{role}.port", api, 1, section.port is not None)]
-    found += _sglang_ports(connector, role) if engine == "sglang" else _vllm_ports(section, connector, role)
-    return found
+    services = _sglang_ports if engine == "sglang" else _vllm_ports
+    return [*found, *services(section, topology.connector, role)]
 
 
-def _sglang_ports(connector: Any, role: str) -> list[Ports]:
-    part = getattr(connector, role)
-    if role != "prefill":
-        return []
-    first = getattr(part, "bootstrap_port", _BOOTSTRAP_PORT)
-    return [_connector_ports(connector, role, "bootstrap_port", "bootstrap server", first, 1)]
+def _sglang_ports(section: Any, connector: Any, role: str) -> Iterator[Ports]:
+    # SGLang's server in Rust answers for the bootstrap server on the API port.
+    if role == "prefill" and "SGLANG_RUST_SERVER" not in section.env:
+        first = getattr(connector.prefill, "bootstrap_port", _BOOTSTRAP_PORT)
+        is_stated = "bootstrap_port" in connector.prefill.model_fields_set
+        yield Ports("prefill's bootstrap server", "connector.prefill.bootstrap_port", first, 1, is_stated)
 
 
-def _vllm_ports(section: Any, connector: Any, role: str) -> list[Ports]:
-    part = getattr(connector, role)
-    local_ranks = section.data_parallel_size
-    if section.data_parallel_size_local is not None:
-        local_ranks = max(section.data_parallel_size_local, 1)
-    found = []
-    if connector.kind == "moriio":
-        count = local_ranks + section.tensor_parallel_size - 1
-        for field, name in (("handshake_port", "handshake"), ("notify_port", "notifications")):
-            found.append(_connector_ports(connector, role, field, name, getattr(part, field), count))
-    elif connector.kind == "nixl":
-        found.append(_side_channel(section, connector, role, local_ranks))
+def _vllm_ports(section: Any, connector: Any, role: str) -> Iterator[Ports]:
+    ranks = _local_ranks(section)
+    if connector.kind == "moriio" and ranks:
+        count = ranks + section.tensor_parallel_size - 1
+        yield _field_ports(section, connector, role, "handshake_port", "handshake", count)
+        yield _field_ports(section, connector, role, "notify_port", "notifications", count)
+    elif connector.kind == "nixl" and ranks:
+        yield _field_ports(section, connector, role, "side_channel_port", "side channel", ranks)
     elif connector.kind == "mooncake" and role == "prefill" and connector.bootstrap_server_address is None:
-        first = _from_environment(section, "VLLM_MOONCAKE_BOOTSTRAP_PORT", part, "bootstrap_port")
-        found.append(_connector_ports(connector, role, "bootstrap_port", "bootstrap server", first, 1))
+        yield _field_ports(section, connector, role, "bootstrap_port", "bootstrap server", 1)
     events = _events_port(section)
-    if events is not None:
-        path = f"{role}.engine_args.kv-events-config"
-        found.append(Ports(f"{role}'s KV events", path, events, local_ranks, is_stated=True))
-    return found
+    if events and ranks:
+        yield Ports(f"{role}'s KV events", f"{role}.engine_args.kv-events-config", events, ranks, is_stated=True)
 
 
-def _side_channel(section: Any, connector: Any, role: str, local_ranks: int) -> Ports:
-    part = getattr(connector, role)
-    first = _from_environment(section, "VLLM_NIXL_SIDE_CHANNEL_PORT", part, "side_channel_port")
-    return _connector_ports(connector, role, "side_channel_port", "side channel", first, local_ranks)
+def _local_ranks(section: Any) -> int:
+    """The data-parallel ranks of the first host, 0 where it cannot be told since other arguments place them."""
+    arguments = section.engine_args
+    if any(spelling in arguments for name in _PLACING for spelling in (name, name.replace("-", "_"))):
+        return 0
+    local: int | None = section.data_parallel_size_local
+    return section.data_parallel_size if local is None else max(local, 1)
 
 
-def _connector_ports(connector: Any, role: str, field: str, name: str, first: int, count: int) -> Ports:
-    is_stated = field in getattr(connector, role).model_fields_set
-    return Ports(f"{role}'s {name}", f"connector.{role}.{field}", first, count, is_stated)
-
-
-def _from_environment(section: Any, variable: str, part: Any, field: str) -> int:
-    """The field where it is stated, else the variable of the role's `env`, else the default."""
+def _field_ports(section: Any, connector: Any, role: str, field: str, name: str, count: int) -> Ports:
+    """The ports from the field where it is stated, else from the variable of the role's `env`, else the default."""
+    part, variable = getattr(connector, role), _VARIABLES.get(field, "")
     text = section.env.get(variable, "")
     if field not in part.model_fields_set and text.isdecimal():
-        return int(text)
-    port: int = getattr(part, field)
-    return port
+        return Ports(f"{role}'s {name}", f"{role}.env.{variable}", int(text), count, is_stated=True)
+    is_stated = field in part.model_fields_set
+    return Ports(f"{role}'s {name}", f"connector.{role}.{field}", getattr(part, field), count, is_stated)
 
 
 def _events_port(section: Any) -> int | None:
-    """The port of the KV-event publisher, where it is turned on."""
+    """The port that the KV-event publisher binds, where it is turned on and binds one."""
     arguments = section.engine_args
     config = arguments.get("kv-events-config", arguments.get("kv_events_config"))
     if isinstance(config, str):
@@ -129,8 +128,9 @@ def _events_port(section: Any) -> int | None:
             return None
     if not isinstance(config, Mapping) or not config.get("enable_kv_cache_events"):
         return None
-    port = re.search(r":(\d{1,5})$", str(config.get("endpoint", "tcp://*:5557")))
-    return int(port[1]) if port else None
+    # The publisher binds wildcards and dials every other address; port 0 is the system's choice.
+    port = re.search(r"^tcp://(?:\*|\[?::\]?):(\d{1,5})$", str(config.get("endpoint", "tcp://*:5557")))
+    return int(port[1]) if port and config.get("publisher", "zmq") == "zmq" else None
 
 
 def host_of(topology: Any, role: str) -> str | None:
@@ -183,20 +183,24 @@ def _found(ports: Ports, other: Ports) -> Found:
 
 
 def side_channels_out_of_reach(topology: Any) -> Iterator[Found]:
-    """Where the other role, on another host, is given a loopback address to dial."""
+    """Where the other role, on another host, is given a loopback address to dial.
+
+    Decode dials prefill, to read or to register; in push mode prefill dials decode too.
+    """
     if topology.connector.kind != "nixl":
         return
     prefill_host, decode_host = (host_of(topology, role) for role in ROLES)
     if prefill_host is None or decode_host is None or prefill_host == decode_host:
         return
-    role = "prefill" if topology.connector.mode == "pull" else "decode"
-    part, section = getattr(topology.connector, role), getattr(topology, role)
-    host = part.side_channel_host or section.env.get("VLLM_NIXL_SIDE_CHANNEL_HOST")
-    if host in LOOPBACKS:
-        at = Key("side_channel_host", f"connector.{role}.side_channel_host")
-        see = tuple(Key(f"{name}_host", f"{name}.host") for name in ROLES)
-        hosts = {"prefill_host": topology.prefill.host, "decode_host": topology.decode.host}
-        yield Found(at, see, {"side_channel_host": host, "name": f"{role}'s side channel", **hosts})
+    hosts = {"prefill_host": topology.prefill.host, "decode_host": topology.decode.host}
+    for role in ROLES if topology.connector.mode == "push" else ("prefill",):
+        stated = getattr(topology.connector, role).side_channel_host
+        host = stated or getattr(topology, role).env.get(_HOST_VARIABLE)
+        if host in LOOPBACKS:
+            path = f"connector.{role}.side_channel_host" if stated else f"{role}.env.{_HOST_VARIABLE}"
+            see = tuple(Key(f"{name}_host", f"{name}.host") for name in ROLES)
+            values = {"side_channel_host": host, "name": f"{role}'s side channel", **hosts}
+            yield Found(Key("side_channel_host", path), see, values)
 
 
 SIDE_CHANNEL_HOST = Key("side_channel_host", "connector.role.side_channel_host")
@@ -268,7 +272,7 @@ RULES = (
         why="The handshake dials the address that the role tells, and waits until it times out.",
         fix="Set side_channel_host to the address of the role's host.",
         raised=Stage.FIRST_REQUEST,
-        source=Upstream("vllm/envs.py", "VLLM_NIXL_SIDE_CHANNEL_HOST"),
+        source=Upstream("vllm/envs.py", _HOST_VARIABLE),
         beyond_schema=_BEYOND_SCHEMA,
         bad={
             "model": GQA,
@@ -288,7 +292,7 @@ RULES = (
         why="The role listens on the address and also tells it to its peer. Inside one host it happens to work.",
         fix="Set side_channel_host to the address of the role's host.",
         raised=Stage.FIRST_REQUEST,
-        source=Upstream("vllm/envs.py", "VLLM_NIXL_SIDE_CHANNEL_HOST"),
+        source=Upstream("vllm/envs.py", _HOST_VARIABLE),
         bad={
             "model": GQA,
             "connector": {"kind": "nixl", "prefill": {"side_channel_host": "0.0.0.0"}},  # noqa: S104

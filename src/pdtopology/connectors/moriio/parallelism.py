@@ -5,7 +5,16 @@ from __future__ import annotations
 from pdtopology.connectors.examples import GQA, MLA
 from pdtopology.connectors.moriio.sources import connector
 from pdtopology.constraints import same
-from pdtopology.keys import DECODE_DCP, DP, DP_LOCAL, KV_ROLE, PP, PREFILL_DCP, TP
+from pdtopology.keys import (
+    DECODE_DCP,
+    DP,
+    DP_LOCAL,
+    KV_ROLE,
+    PP,
+    PREFILL_DCP,
+    RANKS_ARE_PLACED_BY_ARGUMENTS,
+    TP,
+)
 from pdtopology.rule import Rule, Severity, Stage, Upstream
 
 _PORT_OFFSET = Upstream("vllm/distributed/kv_transfer/kv_connector/v1/moriio/moriio_common.py", "get_port_offset")
@@ -17,7 +26,7 @@ RULES = (
         connectors=("moriio",),
         at=TP,
         see=(DP,),
-        when=~DP_LOCAL.is_set & ~DP.is_(1),
+        when=~DP_LOCAL.is_set & ~RANKS_ARE_PLACED_BY_ARGUMENTS & ~DP.is_(1),
         require=TP.is_(1),
         message="{role} TP {tp} must be 1 where a node has all {dp} data-parallel ranks",
         why="A rank binds the port base + DP rank + TP rank, so DP rank 0's second TP rank and DP rank 1's first bind "

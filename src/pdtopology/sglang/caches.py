@@ -141,8 +141,7 @@ RULES = (
         see=(PREFILL_TP, DECODE_TP),
         when=HAS_SLIDING_WINDOW & ~IS_MLA & ~same(PREFILL_TP, DECODE_TP),
         require=PREFILL_PP.is_(1),
-        message="prefill pipeline_parallel_size {prefill_pp} must be 1 where prefill TP {prefill_tp} and decode TP "
-        "{decode_tp} differ",
+        message="prefill PP {prefill_pp} must be 1 where prefill TP {prefill_tp} and decode TP {decode_tp} differ",
         why="The window's state is cut by heads, which the transfer does for a single stage.",
         fix="Make the two TP sizes equal, or set prefill.pipeline_parallel_size to 1.",
         raised=Stage.FIRST_REQUEST,

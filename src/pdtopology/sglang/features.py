@@ -162,8 +162,7 @@ RULES = (
         when=for_role(_SHARDS, "prefill"),
         require=DECODE_DCP.is_(1),
         after=("sglang-dcp-needs-mla",),
-        message="decode decode_context_parallel_size {decode_dcp} must be 1 where prefill sets "
-        "enable-kv-cache-sharding",
+        message="decode DCP {decode_dcp} must be 1 where prefill sets enable-kv-cache-sharding",
         why="The decode scheduler raises for a prefill role that has sharded its cache.",
         fix="Remove enable-kv-cache-sharding from prefill's engine_args, or set "
         "decode.decode_context_parallel_size to 1.",

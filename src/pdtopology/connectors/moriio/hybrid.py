@@ -67,7 +67,7 @@ RULES = (
         at=MORIIO_MODE,
         require=~HAS_MAMBA,
         until=(0, 32),
-        message="connector.mode {mode} moves no mamba layers before vLLM 0.32",
+        message="MoRIIO moves no mamba layers before vLLM 0.32",
         why="Before vLLM 0.30 the connector turns off the hybrid KV-cache manager, without which such a model does not "
         "start; in 0.30 it refuses the layers itself.",
         fix="Run vLLM 0.32 or later on both roles.",

@@ -186,8 +186,8 @@ RULES = (
         require=agree(PREFILL_DTYPE, DECODE_DTYPE, *((name,) for name in VLLM_DTYPES)),
         after=("moriio-kv-cache-dtype-length",),
         message="decode kv_cache_dtype {decode_kv_cache_dtype} should be prefill's, {prefill_kv_cache_dtype}",
-        why="The handshake tells no data type, and nothing converts the cache: decode would read one type as the "
-        "other.",
+        why="The handshake tells no data type, and nothing converts the cache. Since vLLM 0.33 types of different "
+        "lengths are found by their bytes, but not in an MLA model. Others are read as what they are not.",
         fix="Write the same kv_cache_dtype for both roles.",
         raised=Stage.NEVER,
         source=connector("MoRIIOAgentMetadata (tells no dtype)"),
@@ -204,8 +204,8 @@ RULES = (
         require=PREFILL_TP <= DECODE_TP,
         after=("tp-not-divisible", "moriio-read-kv-heads-replicated"),
         until=(0, 33),
-        message="of the prefill TP {prefill_tp} ranks only one for each of the decode TP {decode_tp} ranks is told "
-        "that its blocks were read",
+        message="with prefill TP {prefill_tp} above decode TP {decode_tp}, only one prefill rank for each decode rank "
+        "is told that its blocks were read",
         why="Before vLLM 0.33 a decode rank notifies one prefill rank; the others hold their blocks until they time "
         "out.",
         fix="Run vLLM 0.33 or later on both roles, and say so in engine.version.",

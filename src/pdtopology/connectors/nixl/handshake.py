@@ -74,8 +74,8 @@ def _of_mode(side: Side) -> tuple[Rule, ...]:
             require=agree(local_layout, remote_layout, *LAYOUT_GROUPS)
             | (turns_round & ~HAS_MAMBA & ~HAS_WINDOW_GROUPS)
             | (has_one_layout & local_layout.is_(*_TURNABLE) & remote_layout.is_(*_TURNABLE)),
-            message=f"{side.local} layout {{{local_layout.name}}} must be {side.remote} layout "
-            f"{{{remote_layout.name}}}",
+            message=f"{side.local} layout {{{local_layout.name}}} and {side.remote} layout {{{remote_layout.name}}} "
+            "must be the same",
             why="Blocks are copied as they are, with equal TP sizes too. Only HND blocks can be turned into NHD where "
             "they arrive, with enable_permute_local_kv.",
             fix="Remove kv_cache_layout from both roles: NIXL chooses HND.",
@@ -96,8 +96,8 @@ def _of_mode(side: Side) -> tuple[Rule, ...]:
             when=is_mode & ~IS_MLA & ~same(PREFILL_TP, DECODE_TP) & (KV_HEADS >= remote_tp) & LAYOUTS_ARE_KNOWN,
             require=local_layout.is_(*CONTIGUOUS_HEADS) | turns_round | (has_one_layout & local_layout.is_(*_TURNABLE)),
             after=("tp-not-divisible", "kv-heads-not-divisible", f"nixl-{side.mode}-layout-mismatch"),
-            message=f"{side.local} layout {{{local_layout.name}}} must be HND where prefill TP {{prefill_tp}} and "
-            "decode TP {decode_tp} differ",
+            message=f"{side.local} layout {{{local_layout.name}}} must be HND or BLHNC where prefill TP {{prefill_tp}} "
+            "and decode TP {decode_tp} differ",
             why="A rank takes some heads of a block, which lie together in HND (LBHNC) and BLHNC only.",
             fix="Remove kv_cache_layout from both roles, or make the two TP sizes equal.",
             raised=Stage.FIRST_REQUEST,

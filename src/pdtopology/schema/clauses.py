@@ -57,7 +57,7 @@ def _rule_clause(clause: Clause, definitions: Definitions | None) -> JsonSchema:
     return {
         "$comment": clause.rule.code,
         "if": _broken(clause, definitions),
-        "then": _unless_silenced(clause, _failure(clause, _places(clause)), definitions),
+        "then": _unless_silenced(clause, _failure(clause, _places(clause), definitions), definitions),
     }
 
 
@@ -81,12 +81,17 @@ def _unless_silenced(clause: Clause, failure: JsonSchema, definitions: Definitio
 
 
 def _places(clause: Clause) -> tuple[Key, ...]:
-    """The keys at which the rule may be told; of one that is met less often, the first two."""
+    """The keys at which the rule may be told; of one that is met less often, the first two.
+
+    Its own key is enough where no document that leaves it out breaks the rule.
+    """
+    if holds_without(clause.constraint, lambda key: key is clause.at):
+        return (clause.at,)
     places = (clause.at, *clause.see)
     return places if is_met_often(clause) else places[:2]
 
 
-def _failure(clause: Clause, places: tuple[Key, ...]) -> JsonSchema:
+def _failure(clause: Clause, places: tuple[Key, ...], definitions: Definitions | None) -> JsonSchema:
     """Fail at the first of the keys that the document states; at the last one where it states none."""
     first, *others = places
     if first == clause.at:
@@ -98,8 +103,8 @@ def _failure(clause: Clause, places: tuple[Key, ...]) -> JsonSchema:
         refusal = _sentence(clause, first)
     if not others:
         return refusal
-    stated = at(first, {"not": {"type": "null"}}, absent=False)
-    return {"if": stated, "then": refusal, "else": _failure(clause, tuple(others))}
+    stated = compile_condition(first.is_set, definitions)
+    return {"if": stated, "then": refusal, "else": _failure(clause, tuple(others), definitions)}
 
 
 def _refusal(clause: Clause) -> JsonSchema:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pdtopology import RULES, json_schema
+from pdtopology import RULES, json_schema, load_topology
 from pdtopology.catalogue import FAMILIES
 from pdtopology.cli import main
 
@@ -65,6 +65,8 @@ def test_check_exits_with_what_it_found(arguments: list[str], status: int) -> No
         ["check", "good.yaml", "--set", "decode.port=--- 4\n--- 5"],
         ["unknown"],
         ["schema", "--dialect", "draft-04"],
+        ["check", "good.yaml", "--expect-fingerprint", "0123456789a"],
+        ["show", "good.yaml"],
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_so_on_standard_error(
@@ -212,6 +214,36 @@ def test_a_terminal_has_color_unless_no_color_is_set(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     main(["check", "bad.yaml"])
     assert ("\033[31m" in capsys.readouterr().out) is colored
+
+
+def test_show_prints_the_fingerprint(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "good.yaml", "--fingerprint"]) == 0
+    assert capsys.readouterr() == (f"{load_topology(Path('good.yaml')).fingerprint()}\n", "")
+
+
+def test_show_reads_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode())))
+    assert main(["show", "-", "--fingerprint"]) == 0
+    assert capsys.readouterr().out == f"{load_topology(GOOD).fingerprint()}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "status", "told"),
+    [("bad.yaml", 1, "error[literal_error]"), ("missing.yaml", 2, "cannot be read"), ("{}", 2, "cannot be read")],
+)
+def test_show_of_what_is_no_topology_tells_why_on_standard_error(
+    file: str, status: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", file, "--fingerprint"]) == status
+    output, error = capsys.readouterr()
+    assert (output, told in error) == ("", True)
+
+
+def test_check_compares_the_fingerprint_that_show_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    fingerprint = output_of(capsys, "show", "good.yaml", "--fingerprint").strip()
+    assert main(["check", "good.yaml", "--expect-fingerprint", fingerprint]) == 0
+    assert main(["check", "good.yaml", "--expect-fingerprint", fingerprint[:12]]) == 0
+    assert main(["check", "good.yaml", "--expect-fingerprint", fingerprint[1:]]) == 1
 
 
 def test_explain_lists_every_rule(capsys: pytest.CaptureFixture[str]) -> None:

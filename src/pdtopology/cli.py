@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pdtopology.check import check
+from pdtopology.check import check, load_topology
 from pdtopology.deployment import takes_text
 from pdtopology.formats.place import Fault
 from pdtopology.rule import Severity
@@ -69,6 +69,22 @@ def _parser() -> argparse.ArgumentParser:
         help="put a value over the file: decode.tensor_parallel_size=8 (repeatable)",
     )
     checking.add_argument("--strict", action="store_true", help="exit 1 for warnings too")
+    checking.add_argument(
+        "--expect-fingerprint",
+        metavar="HEX",
+        type=_fingerprint,
+        help="refuse a topology that `show --fingerprint` prints something else for; its first 12 digits will do",
+    )
+
+    showing = commands.add_parser("show", help="print what a topology amounts to")
+    showing.set_defaults(run=_show)
+    showing.add_argument("file", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
+    showing.add_argument(
+        "--fingerprint",
+        action="store_true",
+        required=True,
+        help="64 digits that are the same for files that say the same, hosts and replicas aside",
+    )
 
     explaining = commands.add_parser("explain", help="tell about a rule, or list all")
     explaining.set_defaults(run=_explain)
@@ -110,10 +126,21 @@ def _override(argument: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"{argument!r}: several documents are no value") from None
 
 
+def _fingerprint(argument: str) -> str:
+    """What `--expect-fingerprint` takes."""
+    from pdtopology.fingerprint import expected_digits
+
+    try:
+        return expected_digits(argument)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _check(options: argparse.Namespace) -> int:
     overrides = dict(options.overrides)
     found = {
-        file: check(file if file == "-" else Path(file), overrides=overrides, origin="--set") for file in options.files
+        file: check(_source(file), overrides=overrides, origin="--set", expect_fingerprint=options.expect_fingerprint)
+        for file in options.files
     }
     findings = [finding for findings in found.values() for finding in findings]
     match options.format:
@@ -135,12 +162,21 @@ def _check(options: argparse.Namespace) -> int:
             print(render_junit(found))
         case _:
             _print_text(list(found), findings)
-    severities = {finding.severity for finding in findings}
+    return _status(findings, strict=options.strict)
+
+
+def _status(findings: Sequence[Diagnostic], *, strict: bool = False) -> int:
+    """The exit status that findings amount to."""
     if any(finding.code == "unreadable-file" for finding in findings):
         return UNUSABLE
-    if Severity.ERROR in severities or (options.strict and severities):
+    if any(strict or finding.severity is Severity.ERROR for finding in findings):
         return INVALID
     return VALID
+
+
+def _source(file: str) -> str | Path:
+    """A file by its name, which is never taken for a text."""
+    return file if file == "-" else Path(file)
 
 
 def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
@@ -158,6 +194,20 @@ def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
     ]
     files_word = f"{len(files)} files" if len(files) != 1 else files[0]
     print(f"{files_word}: {', '.join(counts) or 'valid'}")
+
+
+def _show(options: argparse.Namespace) -> int:
+    from pdtopology.diagnostic import TopologyError
+
+    try:
+        topology = load_topology(_source(options.file))
+    except TopologyError as error:
+        from pdtopology.rendering.text import render_text
+
+        print(render_text(error.diagnostics), file=sys.stderr)
+        return _status(error.diagnostics)
+    print(topology.fingerprint())
+    return VALID
 
 
 def _explain(options: argparse.Namespace) -> int:

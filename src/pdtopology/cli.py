@@ -5,13 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pdtopology.batch import WorkerError, check_all
 from pdtopology.check import check, load_topology
 from pdtopology.deployment import takes_text
+from pdtopology.find import NoTopologyError, with_folders_opened
 from pdtopology.formats.place import Fault
+from pdtopology.progress import Progress
 from pdtopology.rule import Severity
 
 if TYPE_CHECKING:
@@ -57,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
 
     checking = commands.add_parser("check", help="check topology files")
     checking.set_defaults(run=_check)
-    checking.add_argument("files", nargs="+", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
+    checking.add_argument("files", nargs="+", metavar="FILE", help="YAML, JSON or TOML; a folder; - for standard input")
     checking.add_argument("--format", choices=("text", "json", "sarif", "github", "junit"), default="text")
     checking.add_argument(
         "--set",
@@ -75,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_fingerprint,
         help="refuse a topology that `show --fingerprint` prints something else for; its first 12 digits will do",
     )
+    checking.add_argument("--jobs", default=1, metavar="N", type=_jobs, help="check files with N processes at once")
 
     showing = commands.add_parser("show", help="print what a topology amounts to")
     showing.set_defaults(run=_show)
@@ -136,12 +141,21 @@ def _fingerprint(argument: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def _jobs(argument: str) -> int:
+    """A number of processes."""
+    if not argument.isdecimal() or int(argument) < 1:
+        raise argparse.ArgumentTypeError(f"{argument!r} is no number of processes")
+    return int(argument)
+
+
 def _check(options: argparse.Namespace) -> int:
     overrides = dict(options.overrides)
-    found = {
-        file: check(_source(file), overrides=overrides, origin="--set", expect_fingerprint=options.expect_fingerprint)
-        for file in options.files
-    }
+    check_source = partial(_check_source, overrides=overrides, expect_fingerprint=options.expect_fingerprint)
+    try:
+        found = _found_in(options.files, check_source, options.jobs)
+    except (NoTopologyError, WorkerError) as error:
+        print(f"pdtopology: {error}", file=sys.stderr)
+        return UNUSABLE
     findings = [finding for findings in found.values() for finding in findings]
     match options.format:
         case "json":
@@ -172,6 +186,24 @@ def _status(findings: Sequence[Diagnostic], *, strict: bool = False) -> int:
     if any(strict or finding.severity is Severity.ERROR for finding in findings):
         return INVALID
     return VALID
+
+
+def _found_in(
+    sources: Sequence[str], check_source: Callable[[str], list[Diagnostic]], jobs: int
+) -> dict[str, list[Diagnostic]]:
+    """The findings of each source, and of the files in those that are folders."""
+    with Progress() as progress:
+        files, faults = with_folders_opened(sources, progress.show)
+        found = check_all(check_source, files, jobs, progress.show)
+    if faults:
+        from pdtopology.findings import source_finding
+
+        found |= {fault.name: [source_finding(fault)] for fault in faults}
+    return found
+
+
+def _check_source(file: str, *, overrides: Mapping[str, Any], expect_fingerprint: str | None) -> list[Diagnostic]:
+    return check(_source(file), overrides=overrides, origin="--set", expect_fingerprint=expect_fingerprint)
 
 
 def _source(file: str) -> str | Path:

@@ -22,15 +22,12 @@ SCHEMA_LINE_BYTES = 4096
 """A line that names the schema stands in the first of these, if in any."""
 
 # At the beginning of a line, so that a document inside another file, such as a ConfigMap, is none of its own.
-_SCHEMA_LINE = re.compile(
-    rb"""
+_SCHEMA_LINE = rb"""(?msx)
     ^\#\s*yaml-language-server:\s*\$schema=\S*pdtopology
     | ^\#:schema\s+\S*pdtopology
     | ^["']?\$schema["']?\s*[:=]\s*["']?\S*pdtopology
     | \A\s*\{.*?"\$schema"\s*:\s*"[^"\n]*pdtopology
-    """,
-    re.MULTILINE | re.DOTALL | re.VERBOSE,
-)
+"""
 
 
 class NoTopologyError(Exception):
@@ -104,7 +101,7 @@ def _is_topology(path: Path) -> bool:
             start = file.read(SCHEMA_LINE_BYTES)
     except OSError:
         return True  # it may be one, and whoever checks it tells why it cannot be read
-    return _SCHEMA_LINE.search(start.removeprefix(BOM_UTF8)) is not None
+    return re.search(_SCHEMA_LINE, start.removeprefix(BOM_UTF8)) is not None
 
 
 def _linked(folder: str, links: Iterable[Path], files: Iterable[Path]) -> list[Path]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
+from signal import SIG_IGN, SIGINT, signal
 from typing import TypeVar
 
 _Found = TypeVar("_Found")
@@ -27,9 +28,8 @@ def check_all(
     `WorkerError`.
     """
     found = {}
-    with (
-        nullcontext(map(check_source, sources)) if jobs == 1 else _in_processes(check_source, sources, jobs) as results
-    ):
+    work = nullcontext(map(check_source, sources)) if jobs == 1 else _in_processes(check_source, sources, jobs)
+    with work as results:
         for source, findings in zip(sources, results, strict=True):
             found[source] = findings
             notice(f"{len(found):,} of {len(sources):,} files checked")
@@ -41,24 +41,30 @@ def _in_processes(
     check_source: Callable[[str], _Found], sources: Sequence[str], jobs: int
 ) -> Iterator[Iterator[_Found]]:
     """The results of the sources, while processes work on them; standard input is left to this one, which has it."""
-    import signal
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 
     files = [source for source in sources if source != "-"]
-    files_a_task = min(SOURCES_A_TASK, -(-len(files) // jobs)) or 1
-    executor = ProcessPoolExecutor(
-        min(jobs, MAX_PROCESSES), initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
-    )
+    processes = min(jobs, len(files), MAX_PROCESSES) or 1
+    files_a_task = min(SOURCES_A_TASK, -(-len(files) // processes)) or 1
     try:
-        # Ctrl-C is for this process, which ends the others. They ignore it from their very start where they inherit
-        # that, and since the initializer elsewhere.
-        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
-            shared = executor.map(check_source, files, chunksize=files_a_task)
-        finally:
-            signal.signal(signal.SIGINT, handler)
-        yield (check_source(source) if source == "-" else next(shared) for source in sources)
+        with ExitStack() as stack:
+            executor = ProcessPoolExecutor(processes, initializer=signal, initargs=(SIGINT, SIG_IGN))
+            stack.callback(executor.shutdown, cancel_futures=True)
+            with _interrupts_ignored():
+                shared = executor.map(check_source, files, chunksize=files_a_task)
+            yield (check_source(source) if source == "-" else next(shared) for source in sources)
     except (BrokenExecutor, NotImplementedError, OSError) as error:
         raise WorkerError(f"--jobs {jobs}: {error}") from None
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Start processes that leave Ctrl-C to this one, which ends them.
+
+    They inherit that, so that not even their imports are interrupted; where they do not, the initializer does it.
+    """
+    handler = signal(SIGINT, SIG_IGN)
+    try:
+        yield
     finally:
-        executor.shutdown(cancel_futures=True)
+        signal(SIGINT, handler)

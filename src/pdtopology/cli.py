@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pdtopology.check import check
 from pdtopology.deployment import takes_text
 from pdtopology.formats.place import Fault
+from pdtopology.keys import HF_CONFIG
 from pdtopology.rule import Severity
 
 if TYPE_CHECKING:
@@ -67,6 +68,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH=VALUE",
         type=_override,
         help="put a value over the file: decode.tensor_parallel_size=8 (repeatable)",
+    )
+    checking.add_argument(
+        "--hf-config",
+        dest="overrides",
+        action="append",
+        metavar="PATH",
+        type=lambda path: (HF_CONFIG.path, path),
+        help="take the model's geometry from its config.json, or its folder: --set model.hf_config=PATH",
     )
     checking.add_argument("--strict", action="store_true", help="exit 1 for warnings too")
 

@@ -46,6 +46,8 @@ class Related:
     """None where the document does not state it and it has no default."""
     location: Location | None = None
     """None where the document does not state it."""
+    origin: str = ""
+    """What the value came from, where that is not the document: `config.json: num_key_value_heads`."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ class Diagnostic:
                     "file": other.location and other.location.file,
                     "line": other.location and other.location.line,
                     "column": other.location and other.location.column,
+                    **({"origin": other.origin} if other.origin else {}),
                 }
                 for other in self.related
             ],

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from pdtopology.huggingface import ConfigError, read_config
+from pdtopology.huggingface import ConfigError, find_config, read_config
 from pdtopology.huggingface.config_file import MAX_CONFIG_BYTES
 from tests.huggingface.configs import QWEN3_32B
 
 
-def test_a_config_is_read_from_its_file_or_its_folder(tmp_path: Path) -> None:
+def test_a_config_is_found_by_its_file_or_its_folder(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(json.dumps(QWEN3_32B), encoding="utf-8")
-    assert read_config(file) == read_config(str(tmp_path)) == QWEN3_32B
+    assert find_config(file) == find_config(str(tmp_path)) == file
+    assert read_config(file) == QWEN3_32B
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_a_file_that_is_no_config_is_refused_with_its_name(
     file = tmp_path / "config.json"
     file.write_bytes(content)
     with pytest.raises(ConfigError) as caught:
-        read_config(tmp_path)
+        read_config(file)
     assert caught.value.code == code
     assert str(caught.value).startswith(f"{file}{message}")
 
@@ -47,10 +48,10 @@ def test_a_config_of_the_largest_size_is_read(tmp_path: Path) -> None:
     assert read_config(file) == {}
 
 
-@pytest.mark.parametrize("name", ["missing.json", "", "a\0b"])
+@pytest.mark.parametrize("name", ["missing.json", ".", "a\0b"])
 def test_a_missing_config_is_unreadable(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot be read: ") as caught:
-        read_config(tmp_path / name)
+        read_config(find_config(tmp_path / name))
     assert caught.value.code == "unreadable-file"
 
 

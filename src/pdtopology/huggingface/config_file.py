@@ -12,16 +12,19 @@ from pdtopology.huggingface.part import ConfigError
 MAX_CONFIG_BYTES = 10 * 1024 * 1024
 
 
-def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The config.json at a path, or in the model folder there, as transformers reads JSON: a later key wins.
+def find_config(path: str | os.PathLike[str]) -> Path:
+    """The config.json that a path names: the file itself, or the one in a model's folder."""
+    is_folder = os.path.isdir(path)  # noqa: PTH112 - raises for no path
+    return Path(path, "config.json") if is_folder else Path(path)
+
+
+def read_config(file: Path) -> dict[str, Any]:
+    """What a config.json holds, as transformers reads JSON: a later key wins.
 
     Raises `ConfigError` for one that cannot be read, is too large, or is no JSON object. Each message begins with the
     file's name.
     """
-    file = Path(path)
     try:
-        if file.is_dir():
-            file /= "config.json"
         with file.open("rb") as stream:
             content = stream.read(MAX_CONFIG_BYTES + 1)
     except (OSError, ValueError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from pdtopology.diagnostic import Diagnostic, Location, shown
+from pdtopology.diagnostic import Diagnostic, Location, Related, shown
 from pdtopology.rule import Severity
 
 _BOLD, _RED, _YELLOW, _BLUE, _RESET = "\033[1m", "\033[31m", "\033[33m", "\033[34m", "\033[0m"
@@ -29,14 +29,15 @@ def render_text(finding: Diagnostic, *, color: bool = False) -> str:
     lines = [f"{head}: {paint(_harmless(finding.title or finding.message), _BOLD)}"]
     if finding.location:
         place = finding.location
-        lines.append(f"  {place.file}:{place.line}:{place.column}")
+        origin = f" ({_harmless(finding.origin)})" if finding.origin else ""
+        lines.append(f"  {place.file}:{place.line}:{place.column}{origin}")
     elif finding.file or finding.origin:
         lines.append("  " + _harmless(f"{finding.file or ''} {finding.origin}".strip()))
     lines += _frame(finding, paint, tone)
     if finding.title and not finding.location:
         lines.append(f"  {_harmless(finding.message)}")
     unplaced = [other for other in finding.related if other.path and not other.location]
-    lines += [f"  {other.path} is {_stated(other.value)}" for other in unplaced]
+    lines += [f"  {_harmless(_stated(other))}" for other in unplaced]
     if finding.note:
         lines.append(f"  {finding.note}")
     if finding.hint:
@@ -44,8 +45,13 @@ def render_text(finding: Diagnostic, *, color: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _stated(value: object) -> str:
-    return "not stated" if value is None else f"{shown(value)}, by default"
+def _stated(other: Related) -> str:
+    """What a value is, and what says so where that is not the line shown."""
+    if other.value is None:
+        return f"{other.path} is not stated"
+    if other.origin:
+        return f"{other.path} is {shown(other.value)}, from {other.origin}"
+    return f"{other.path} is {shown(other.value)}" + ("" if other.location else ", by default")
 
 
 def _frame(finding: Diagnostic, paint: Callable[[str, str], str], tone: str) -> Iterator[str]:
@@ -53,7 +59,7 @@ def _frame(finding: Diagnostic, paint: Callable[[str, str], str], tone: str) -> 
         _Mark(
             other.location,
             "-",
-            f"{other.path} is {shown(other.value)}" if other.path else "first here",
+            _stated(other) if other.path else "first here",
         )
         for other in finding.related
         if other.location

@@ -204,4 +204,5 @@ def _refusal(deployment: Deployment, problems: Iterable[tuple[str, str]], code: 
 
 
 def _listed(counts: tuple[int, ...]) -> str:
-    return " and ".join(map(str, counts))
+    *others, last = map(str, counts)
+    return f"{', '.join(others)} and {last}" if others else last

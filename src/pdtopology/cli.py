@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pdtopology.check import check
+from pdtopology.check import check, load_topology
 from pdtopology.deployment import takes_text
 from pdtopology.formats.place import Fault
 from pdtopology.keys import HF_CONFIG
@@ -88,6 +88,12 @@ def _parser() -> argparse.ArgumentParser:
     beginning.add_argument("path", nargs="?", default="pd.yaml", metavar="PATH", help=".yaml, .json or .toml; pd.yaml")
     beginning.add_argument("--hf-config", metavar="FILE", help="take the model from its config.json, or its folder")
     beginning.add_argument("--force", action="store_true", help="overwrite what exists")
+
+    showing = commands.add_parser("show", help="print a valid topology file with every default filled in")
+    showing.set_defaults(run=_show)
+    showing.add_argument("file", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
+    showing.add_argument("--format", choices=("yaml", "json"), default="yaml")
+    showing.add_argument("--model", action="store_true", help="tell what came from the model's config.json, and how")
 
     schema = commands.add_parser("schema", help="print the JSON Schema")
     schema.set_defaults(run=_schema)
@@ -188,6 +194,27 @@ def _init(options: argparse.Namespace) -> int:
         print(f"pdtopology: {error}", file=sys.stderr)
         return UNUSABLE
     print(f"wrote {started.path} and {started.schema_path}")
+    return VALID
+
+
+def _show(options: argparse.Namespace) -> int:
+    from pdtopology.diagnostic import TopologyError
+    from pdtopology.hf_config import complete
+    from pdtopology.show import as_json, as_yaml
+
+    try:
+        topology = load_topology(options.file if options.file == "-" else Path(options.file))
+    except TopologyError as error:
+        print(error, file=sys.stderr)
+        is_unreadable = any(finding.code == "unreadable-file" for finding in error.diagnostics)
+        return UNUSABLE if is_unreadable else INVALID
+    config = complete(topology) if options.model and topology.model.hf_config is not None else None
+    try:
+        text = as_json(topology, config) if options.format == "json" else as_yaml(topology, config)
+    except ValueError as error:
+        print(f"pdtopology: no {options.format} holds this topology: {error}", file=sys.stderr)
+        return UNUSABLE
+    print(text, end="")
     return VALID
 
 

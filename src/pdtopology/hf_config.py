@@ -39,7 +39,8 @@ class NamedConfig(NamedTuple):
     """The config.json that a document names, and what it tells."""
 
     file: str
-    geometry: HuggingFaceGeometry
+    told: tuple[tuple[str, Derived], ...]
+    """The keys of the model section and what the config tells of each; more than two numbers of KV heads share one."""
     filled: Mapping[str, Derived]
     """What the model section left out, by its keys."""
 
@@ -70,7 +71,7 @@ def complete(deployment: Deployment, folder: str | os.PathLike[str] = "") -> Nam
         filled = completion.fill(other)
         if is_refused(deployment):
             break
-    return NamedConfig(str(completion.file), completion.geometry, filled)
+    return NamedConfig(str(completion.file), completion.told, filled)
 
 
 def complete_model(model: _Model) -> _Model:
@@ -124,12 +125,28 @@ class _Completion:
             self.geometry = _modest(geometry_of(config, self._stated, release))
 
     @property
-    def others(self) -> list[Derived]:
-        """The numbers of KV heads beside the one that the document takes for the model, a stated one first."""
-        kv_heads = self.geometry.kv_heads
+    def told(self) -> tuple[tuple[str, Derived], ...]:
+        """Each key that the config tells."""
+        geometry = self.geometry
+        return (
+            ("num_attention_heads", geometry.num_attention_heads),
+            *((_TOTAL, derived) for derived in self._kv_heads[:1]),
+            *((_OTHER, derived) for derived in self.others),
+            ("is_mla", geometry.is_mla),
+            *((flag, getattr(geometry, flag)) for flag in _FLAGS),
+        )
+
+    @property
+    def others(self) -> tuple[Derived, ...]:
+        """The numbers of KV heads beside the model's, a stated one first."""
+        return self._kv_heads[1:]
+
+    @property
+    def _kv_heads(self) -> tuple[Derived, ...]:
+        """The numbers of KV heads, the model's own first: the stated one, or vLLM's."""
+        kv_heads, other = self.geometry.kv_heads, self._stated.get(_OTHER)
         total = self._stated.get(_TOTAL, kv_heads[0].value if kv_heads else None)
-        others = [derived for derived in kv_heads if derived.value != total]
-        return sorted(others, key=lambda derived: derived.value != self._stated.get(_OTHER))
+        return tuple(sorted(kv_heads, key=lambda derived: (derived.value != total, derived.value != other)))
 
     def conflicts(self) -> Iterator[tuple[str, str]]:
         """The keys whose stated value the config contradicts, and what to say.
@@ -154,7 +171,7 @@ class _Completion:
         geometry = self.geometry
         found = {
             "num_attention_heads": geometry.num_attention_heads,
-            **dict(zip((_TOTAL,), geometry.kv_heads, strict=False)),
+            **dict(zip((_TOTAL,), self._kv_heads, strict=False)),
             "is_mla": geometry.is_mla,
             **{flag: getattr(geometry, flag) for flag in _FLAGS},
         }

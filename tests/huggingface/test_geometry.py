@@ -17,7 +17,7 @@ def test_each_value_names_the_key_that_decided_and_how() -> None:
     assert geometry.num_attention_heads == Derived(16, "text_config.num_attention_heads", "the name that vLLM reads")
     assert geometry.kv_heads == (
         Derived(8, "text_config.num_key_value_heads", "the first of the names that vLLM reads"),
-        Derived(2, "text_config.num_global_key_value_heads", "the number of the full-attention layers"),
+        Derived(2, "text_config.num_global_key_value_heads", "that of full-attention layers"),
     )
     assert geometry.is_mla == Derived(False, "text_config.kv_lora_rank", "no latent's rank is given")
     assert geometry.has_sliding_window_layers == Derived(True, "text_config.layer_types", "some layer has a window")

@@ -116,7 +116,7 @@ def _layer_kv_heads(part: Part, heads: Derived) -> list[Derived]:
     layers = [
         derived
         for layer in part.each("per_layer_config")
-        for derived in _given(layer, "num_key_value_heads", "the number of one layer")
+        for derived in _given(layer, "num_key_value_heads", "that of one layer")
     ]
     found = [*layers, *_global_kv_heads(part)]
     if not layers or len(layers) != part.values.get("num_hidden_layers"):
@@ -158,18 +158,18 @@ def _global_kv_heads(part: Part) -> Iterator[Derived]:
     """The KV heads of gemma4's full-attention layers, if `attention_k_eq_v`, and of its relatives without that key."""
     is_shared = part.flag("attention_k_eq_v")
     if is_shared or (is_shared is None and not part.model_type.startswith("gemma4")):
-        yield from _given(part, "num_global_key_value_heads", "the number of the full-attention layers")
+        yield from _given(part, "num_global_key_value_heads", "that of full-attention layers")
 
 
 def _overlooked_kv_heads(part: Part) -> Iterator[Derived]:
     """What only the models read: sliding-window layers of MiMo-V2, inkling and Step 3.5, and a list of all layers."""
-    rule = "the number of the sliding-window layers"
+    rule = "that of sliding-window layers"
     yield from _given(part, "swa_num_key_value_heads", rule)
     yield from _given(part.inner("attention_other_setting"), "num_attention_groups", rule)
     name = "num_key_value_heads_per_layer"
     counts = part.values.get(name)
     for count in counts if isinstance(counts, list) else ():
-        yield from _given(part._replace(values={name: count}), name, "the number of one layer")
+        yield from _given(part._replace(values={name: count}), name, "that of one layer")
 
 
 def _block_kv_heads(part: Part, heads: Derived) -> Iterator[Derived]:

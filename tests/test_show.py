@@ -172,12 +172,12 @@ def test_yaml_says_beside_each_derived_value_what_it_came_from(capsys: pytest.Ca
     assert model_lines(capsys.readouterr().out) == [
         "  name: null",
         "  hf_config: config.json",
-        "  num_attention_heads: 16         # text_config.num_attention_heads: the name that vLLM reads",
-        "  total_num_kv_heads: 8           # text_config.num_key_value_heads: the first of the names that vLLM reads",
-        "  other_total_num_kv_heads: 2     # text_config.num_global_key_value_heads: that of full-attention layers",
-        "  is_mla: false                   # text_config.kv_lora_rank: no latent's rank is given",
-        "  has_mamba_layers: false         # text_config.layer_types: no layer keeps a state",
-        "  has_sliding_window_layers: true # text_config.layer_types: some layer has a window",
+        "  num_attention_heads: 16          # text_config.num_attention_heads: the name that vLLM reads",
+        "  total_num_kv_heads: 8            # text_config.num_key_value_heads: the first of the names that vLLM reads",
+        "  other_total_num_kv_heads: 2      # text_config.num_global_key_value_heads: that of full-attention layers",
+        "  is_mla: false                    # text_config.kv_lora_rank: no latent's rank is given",
+        "  has_mamba_layers: false          # text_config.layer_types: no layer keeps a state",
+        "  has_sliding_window_layers: true  # text_config.layer_types: some layer has a window",
     ]
 
 
@@ -200,8 +200,8 @@ def test_what_the_config_does_not_tell_is_said_to_be_stated_by_hand(capsys: pyte
     assert main(["show", "pd.yaml", "--model"]) == 0
     lines = model_lines(capsys.readouterr().out)
     assert lines[2:4] == [
-        "  num_attention_heads: 8          # stated by hand",
-        "  total_num_kv_heads: 4           # stated by hand",
+        "  num_attention_heads: 8           # stated by hand",
+        "  total_num_kv_heads: 4            # stated by hand",
     ]
 
 
@@ -211,7 +211,14 @@ def test_of_three_counts_the_third_is_told_beside_the_second() -> None:
     topology = load_topology("pd.yaml")
     [line] = [line for line in as_yaml(topology, complete(topology)).splitlines() if "other_total" in line]
     rule = "block_configs.*.attention.n_heads_in_group: the attention heads over those that share one"
-    assert line == f"  other_total_num_kv_heads: 4     # {rule}; 3 too, {rule}"
+    assert line == f"  other_total_num_kv_heads: 4      # {rule}; 3 too, {rule}"
+
+
+@pytest.mark.parametrize("config", [GEMMA_4_26B, DEEPSEEK_V3, {"num_attention_heads": 8}])
+def test_comments_change_no_value(config: dict[str, Any]) -> None:
+    write_file(config, "hf_config: config.json, name: 'a # b'")
+    topology = load_topology("pd.yaml")
+    assert load_topology(as_yaml(topology, complete(topology))) == topology
 
 
 @pytest.mark.parametrize("arguments", [[], ["--model"], ["--format", "json"]])

@@ -72,7 +72,7 @@ def _commented(lines: list[str], config: NamedConfig) -> Iterator[str]:
         key = line.partition(":")[0]
         section = section if key.startswith(" ") else key
         comment = comments.get(key.strip()) if section == "model" else None
-        yield f"{line:<34}# {comment}" if comment else line
+        yield f"{line:<34} # {comment}" if comment else line
 
 
 def _plain(value: Any) -> Any:

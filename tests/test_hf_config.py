@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,8 @@ from pdtopology import (
     load_topology,
 )
 from pdtopology.cli import main
-from pdtopology.huggingface import ConfigError
 from pdtopology.rendering import render_text
-from tests.huggingface.configs import DEEPSEEK_V3, GEMMA_4_26B, QWEN3_32B
-
-SPARSE = {"model_type": "gemma3", "text_config": {"model_type": "gemma3_text"}}
-THREE_COUNTS = {
-    "num_attention_heads": 24,
-    "block_configs": [{"attention": {"n_heads_in_group": group}} for group in (3, 6, 8)],
-}
+from tests.huggingface.configs import DEEPSEEK_V3, GEMMA_4_26B, QWEN3_32B, SPARSE, THREE_COUNTS
 
 
 @pytest.fixture(autouse=True)
@@ -381,6 +375,11 @@ def test_a_finding_shows_a_derived_value_where_its_config_is_named(file: Path) -
     ]
 
 
+def test_a_finding_at_a_derived_value_names_the_origin_beside_its_place(file: Path) -> None:
+    finding = replace(finding_of(file), origin="config.json: num_key_value_heads")
+    assert render_text(finding).splitlines()[1] == "  deploy/pd.yaml:6:25 (config.json: num_key_value_heads)"
+
+
 def test_a_finding_in_json_names_the_origin_of_a_derived_value(file: Path) -> None:
     related = finding_of(file).to_json()["related"]
     assert related[1] == {
@@ -397,35 +396,3 @@ def test_a_finding_in_json_names_the_origin_of_a_derived_value(file: Path) -> No
 def test_a_finding_without_a_place_for_it_names_the_origin_too() -> None:
     [finding] = check(document(QWEN3_32B, 4, 8))
     assert "  model.total_num_kv_heads is 8, from config.json: num_key_value_heads" in render_text(finding).splitlines()
-
-
-def test_a_geometry_is_made_of_a_path_or_of_what_the_file_holds() -> None:
-    assert geometry(ModelGeometry.from_hf_config(Path(write(GEMMA_4_26B)))) == (16, 8, 2, False, False, True)
-    from_path = ModelGeometry.from_hf_config(write(QWEN3_32B))
-    from_config = ModelGeometry.from_hf_config(QWEN3_32B)
-    assert geometry(from_path) == geometry(from_config)
-    assert (from_path.hf_config, from_config.hf_config) == ("config.json", None)
-    assert from_config.model_fields_set == {"num_attention_heads", "total_num_kv_heads", "is_mla"}
-
-
-def test_a_geometry_of_a_config_is_taken_into_a_topology() -> None:
-    for model in (ModelGeometry.from_hf_config(write(GEMMA_4_26B)), ModelGeometry.from_hf_config(GEMMA_4_26B)):
-        assert geometry(PDTopology(model=model, prefill={}, decode={}).model) == geometry(model)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ("missing.json", r"^missing\.json cannot be read: No such file or directory$"),
-        (SPARSE, r"; state model\.num_attention_heads and model\.total_num_kv_heads$"),
-        (THREE_COUNTS, "^the layers have 3, 4 and 8 KV heads, of which a document states two; name the file as"),
-    ],
-)
-def test_a_geometry_that_cannot_be_told_is_a_value_error(config: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        ModelGeometry.from_hf_config(config)
-    assert issubclass(ConfigError, ValueError)
-
-
-def test_of_three_counts_a_geometry_by_itself_has_two() -> None:
-    assert geometry(ModelGeometry.from_hf_config(write(THREE_COUNTS)))[1:3] == (8, 4)

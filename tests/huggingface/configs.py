@@ -38,3 +38,8 @@ NEMOTRON_NAS: dict[str, Any] = {
         {"attention": {"n_heads_in_group": 16, "no_op": False}},
     ],
 }
+SPARSE: dict[str, Any] = {"model_type": "gemma3", "text_config": {"model_type": "gemma3_text"}}
+THREE_COUNTS: dict[str, Any] = {
+    "num_attention_heads": 24,
+    "block_configs": [{"attention": {"n_heads_in_group": group}} for group in (3, 6, 8)],
+}

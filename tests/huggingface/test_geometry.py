@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdtopology.huggingface import Derived, HuggingFaceGeometry, UnknownGeometryError, geometry_of
-from tests.huggingface.configs import DEEPSEEK_V3, GEMMA_4_26B, NEMOTRON_NAS, QWEN3_32B
+from tests.huggingface.configs import DEEPSEEK_V3, GEMMA_4_26B, NEMOTRON_NAS, QWEN3_32B, SPARSE
 
 
 def test_each_value_names_the_key_that_decided_and_how() -> None:
@@ -36,7 +36,6 @@ def test_a_release_before_a_type_was_listed_does_not_know_it_as_mla() -> None:
         geometry_of(config, release=(0, 29))
 
 
-SPARSE = {"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "hidden_size": 2560}}
 MUSICGEN = {"decoder": QWEN3_32B, "text_encoder": {"model_type": "t5", "num_heads": 8}}
 
 

@@ -47,11 +47,11 @@ def render_text(finding: Diagnostic, *, color: bool = False) -> str:
 
 def _stated(other: Related) -> str:
     """What a value is, and what says so where that is not the line shown."""
-    if other.value is None:
-        return f"{other.path} is not stated"
     if other.origin:
         return f"{other.path} is {shown(other.value)}, from {other.origin}"
-    return f"{other.path} is {shown(other.value)}" + ("" if other.location else ", by default")
+    if other.location:
+        return f"{other.path} is {shown(other.value)}"
+    return f"{other.path} is " + ("not stated" if other.value is None else f"{shown(other.value)}, by default")
 
 
 def _frame(finding: Diagnostic, paint: Callable[[str, str], str], tone: str) -> Iterator[str]:

@@ -205,6 +205,12 @@ def test_what_the_config_does_not_tell_is_said_to_be_stated_by_hand(capsys: pyte
     ]
 
 
+def test_a_stated_kind_of_layer_is_not_said_to_be_derived() -> None:
+    write_file(GEMMA_4_26B, "hf_config: config.json, has_sliding_window_layers: false")
+    topology = load_topology("pd.yaml")
+    assert "  has_sliding_window_layers: false\n" in as_yaml(topology, complete(topology))
+
+
 def test_of_three_counts_the_third_is_told_beside_the_second() -> None:
     blocks = [{"attention": {"n_heads_in_group": group}} for group in (3, 6, 8)]
     write_file({"num_attention_heads": 24, "block_configs": blocks})

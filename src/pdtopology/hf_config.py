@@ -126,14 +126,15 @@ class _Completion:
 
     @property
     def told(self) -> tuple[tuple[str, Derived], ...]:
-        """Each key that the config tells."""
+        """Each key that the config tells, and that the document does not know better."""
         geometry = self.geometry
+        flags = ((flag, getattr(geometry, flag)) for flag in _FLAGS)
         return (
             ("num_attention_heads", geometry.num_attention_heads),
             *((_TOTAL, derived) for derived in self._kv_heads[:1]),
             *((_OTHER, derived) for derived in self.others),
             ("is_mla", geometry.is_mla),
-            *((flag, getattr(geometry, flag)) for flag in _FLAGS),
+            *((flag, found) for flag, found in flags if self._stated.get(flag, found.value) == found.value),
         )
 
     @property

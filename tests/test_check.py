@@ -259,7 +259,8 @@ def test_where_no_one_size_mends_all_the_hint_changes_two() -> None:
 def test_a_rule_that_no_size_mends_says_what_to_do() -> None:
     [finding] = check({"model": {}, "prefill": {}, "decode": {}})
     assert finding.hint == (
-        "Set model.total_num_kv_heads (num_key_value_heads in the model's config.json), or model.is_mla: true."
+        "Set model.total_num_kv_heads (num_key_value_heads in the model's config.json), model.hf_config (the path of "
+        "that file), or model.is_mla: true."
     )
 
 

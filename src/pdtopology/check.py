@@ -55,7 +55,7 @@ def load_topology(source: Source, *, overrides: Mapping[str, Any] | None = None)
 
     try:
         case = read_case(source, overrides or {})
-        return PDTopology.model_validate(case.data)
+        return PDTopology.model_validate(case.anchored)
     except SourceFault as fault:
         from pdtopology.diagnostic import TopologyError
         from pdtopology.findings import source_finding
@@ -71,6 +71,10 @@ def findings_of(case: Case, expect_fingerprint: str | None = None) -> list[Diagn
     """Everything wrong with one document, and every warning; of a valid one, also that its fingerprint is another."""
     try:
         deployment = Deployment.of(case.data)
+        if deployment.model.hf_config is not None:
+            from pdtopology.hf_config import complete
+
+            case = case._replace(config=complete(deployment, case.config_folder))
     except ValidationError as error:
         from pdtopology.findings import field_findings
 

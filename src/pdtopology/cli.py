@@ -15,6 +15,7 @@ from pdtopology.check import check, load_topology
 from pdtopology.deployment import takes_text
 from pdtopology.find import NoTopologyError, with_folders_opened
 from pdtopology.formats.place import Fault
+from pdtopology.keys import HF_CONFIG
 from pdtopology.progress import Progress
 from pdtopology.rule import Severity
 
@@ -74,6 +75,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     checking.add_argument("--fix", action="store_true", help="put the nearest fix into the files")
     checking.add_argument("--pick", type=_number, metavar="N", help="with --fix: the fix of this number in the hint")
+    checking.add_argument(
+        "--hf-config",
+        dest="overrides",
+        action="append",
+        metavar="PATH",
+        type=lambda path: (HF_CONFIG.path, path),
+        help="take the model's geometry from its config.json, or its folder: --set model.hf_config=PATH",
+    )
     checking.add_argument("--strict", action="store_true", help="exit 1 for warnings too")
     checking.add_argument(
         "--expect-fingerprint",
@@ -82,16 +91,6 @@ def _parser() -> argparse.ArgumentParser:
         help="refuse a topology that `show --fingerprint` prints something else for; its first 12 digits will do",
     )
     checking.add_argument("--jobs", default=1, metavar="N", type=_jobs, help="check files with N processes at once")
-
-    showing = commands.add_parser("show", help="print what a topology amounts to")
-    showing.set_defaults(run=_show)
-    showing.add_argument("file", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
-    showing.add_argument(
-        "--fingerprint",
-        action="store_true",
-        required=True,
-        help="64 digits that are the same for files that say the same, hosts and replicas aside",
-    )
 
     explaining = commands.add_parser("explain", help="tell about a rule, or list all")
     explaining.set_defaults(run=_explain)
@@ -102,6 +101,17 @@ def _parser() -> argparse.ArgumentParser:
     beginning.add_argument("path", nargs="?", default="pd.yaml", metavar="PATH", help=".yaml, .json or .toml; pd.yaml")
     beginning.add_argument("--hf-config", metavar="FILE", help="take the model from its config.json, or its folder")
     beginning.add_argument("--force", action="store_true", help="overwrite what exists")
+
+    showing = commands.add_parser("show", help="print a valid topology file with every default filled in")
+    showing.set_defaults(run=_show)
+    showing.add_argument("file", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
+    showing.add_argument("--format", choices=("yaml", "json"), default="yaml")
+    showing.add_argument("--model", action="store_true", help="tell what came from the model's config.json, and how")
+    showing.add_argument(
+        "--fingerprint",
+        action="store_true",
+        help="print 64 digits that are the same for files that say the same, hosts and replicas aside",
+    )
 
     schema = commands.add_parser("schema", help="print the JSON Schema")
     schema.set_defaults(run=_schema)
@@ -261,20 +271,6 @@ def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
     print(f"{files_word}: {', '.join(counts) or 'valid'}")
 
 
-def _show(options: argparse.Namespace) -> int:
-    from pdtopology.diagnostic import TopologyError
-
-    try:
-        topology = load_topology(_source(options.file))
-    except TopologyError as error:
-        from pdtopology.rendering.text import render_text
-
-        print(render_text(error.diagnostics), file=sys.stderr)
-        return _status(error.diagnostics)
-    print(topology.fingerprint())
-    return VALID
-
-
 def _explain(options: argparse.Namespace) -> int:
     from pdtopology.catalogue import FAMILIES, RULE_BY_CODE
     from pdtopology.explain import explain, list_rules
@@ -305,6 +301,32 @@ def _init(options: argparse.Namespace) -> int:
         print(f"pdtopology: {error}", file=sys.stderr)
         return UNUSABLE
     print(f"wrote {started.path} and {started.schema_path}")
+    return VALID
+
+
+def _show(options: argparse.Namespace) -> int:
+    from pdtopology.diagnostic import TopologyError
+
+    try:
+        topology = load_topology(_source(options.file))
+    except TopologyError as error:
+        from pdtopology.rendering.text import render_text
+
+        print(render_text(error.diagnostics), file=sys.stderr)
+        return _status(error.diagnostics)
+    if options.fingerprint:
+        print(topology.fingerprint())
+        return VALID
+    from pdtopology.hf_config import complete
+    from pdtopology.show import as_json, as_yaml
+
+    config = complete(topology) if options.model and topology.model.hf_config is not None else None
+    try:
+        text = as_json(topology, config) if options.format == "json" else as_yaml(topology, config)
+    except ValueError as error:
+        print(f"pdtopology: no {options.format} holds this topology: {error}", file=sys.stderr)
+        return UNUSABLE
+    print(text, end="")
     return VALID
 
 

@@ -46,11 +46,19 @@ class Related:
     """None where the document does not state it and it has no default."""
     location: Location | None = None
     """None where the document does not state it."""
+    origin: str = ""
+    """What the value came from, where that is not the document: `config.json: num_key_value_heads`."""
 
     @property
     def label(self) -> str:
-        """What to say beside it."""
-        return f"{self.path} is {shown(self.value)}" if self.path else "first here"
+        """What to say of it, and what says so where that is not the line shown."""
+        if not self.path:
+            return "first here"
+        if self.origin:
+            return f"{self.path} is {shown(self.value)}, from {self.origin}"
+        if self.location:
+            return f"{self.path} is {shown(self.value)}"
+        return f"{self.path} is " + ("not stated" if self.value is None else f"{shown(self.value)}, by default")
 
 
 @dataclass(frozen=True)
@@ -114,6 +122,7 @@ class Diagnostic:
                     "file": other.location and other.location.file,
                     "line": other.location and other.location.line,
                     "column": other.location and other.location.column,
+                    **({"origin": other.origin} if other.origin else {}),
                 }
                 for other in self.related
             ],

@@ -13,6 +13,7 @@ from pdtopology.diagnostic import Diagnostic, Location, Related, shown
 from pdtopology.field_errors import hint_of, message_of, path_of
 from pdtopology.fixes import nearest_fixes
 from pdtopology.formats.place import Span
+from pdtopology.keys import HF_CONFIG
 from pdtopology.load import Case, SourceFault
 from pdtopology.paths import Path, dotted
 from pdtopology.rule import Severity
@@ -134,12 +135,21 @@ def _rule_finding(case: Case, violation: Violation, severity: Severity, hint: st
 
 
 def _related(case: Case, violation: Violation, key: Key) -> Related:
-    location = _origin(case, key.parts)[2] if _states(case, key.parts) else None
-    return Related(key.path, violation.values[key.name], location)
+    value = violation.values[key.name]
+    if not _states(case, key.parts) and not _derives(case, key.parts):
+        return Related(key.path, value)
+    _, origin, location = _origin(case, key.parts)
+    return Related(key.path, value, location, origin)
 
 
 def _origin(case: Case, path: Path, *, of_key: bool = False) -> tuple[str | None, str, Location | None]:
-    """The file of a value (or of its key), and its location there or else the override that gave it."""
+    """The file of a value (or of its key), and its location there or else the override that gave it.
+
+    A value from a config.json is located where that is named.
+    """
+    if case.config and _derives(case, path):
+        file, _, location = _origin(case, HF_CONFIG.parts)
+        return file, case.config.origin_of(str(path[-1])), location
     text = case.document.text if case.document else None
     name = text.name if text else None
     for override, value in case.overrides.items():
@@ -150,6 +160,11 @@ def _origin(case: Case, path: Path, *, of_key: bool = False) -> tuple[str | None
         return name, "", None
     wants_key = of_key or path not in case.document.places
     return name, "", Location.of(text, place.key if place.key and wants_key else place.value)
+
+
+def _derives(case: Case, path: Path) -> bool:
+    """Whether the value comes from the config.json that the document names."""
+    return case.config is not None and dotted(path) in (f"model.{key}" for key in case.config.filled)
 
 
 def _states(case: Case, path: Path) -> bool:

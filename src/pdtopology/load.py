@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import sys
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pdtopology.formats import Format, format_of
 from pdtopology.formats.place import Fault, Place, Places
-from pdtopology.paths import Path, dotted, with_value
+from pdtopology.keys import HF_CONFIG
+from pdtopology.paths import Path, dotted, value_at, with_value
+
+if TYPE_CHECKING:
+    from pdtopology.hf_config import NamedConfig
 
 MAX_BYTES = 10 * 1024 * 1024
 
@@ -80,6 +85,27 @@ class Case(NamedTuple):
     overrides: Mapping[Path, Any]
     origin: str
     """What findings call the source of the overrides."""
+    config: NamedConfig | None = None
+    """What completed the model section, once it is checked."""
+
+    @property
+    def config_folder(self) -> pathlib.Path:
+        """The folder below which the model's config.json is meant: that of the document's file, else the current one.
+
+        A path that was put over the document is one below the current folder too.
+        """
+        path = HF_CONFIG.parts
+        is_put_over = any(path[: len(override)] == override for override in self.overrides)
+        return pathlib.Path() if is_put_over or not self.document else pathlib.Path(self.document.text.name).parent
+
+    @property
+    def anchored(self) -> Any:
+        """The data, with the path of a config.json below another folder than the current one made absolute."""
+        path = HF_CONFIG.parts
+        folder, named = self.config_folder, value_at(self.data, path)
+        if folder == pathlib.Path() or not isinstance(named, str) or not named:
+            return self.data
+        return with_value(self.data, path, str(folder.absolute() / named))
 
 
 class SourceFault(Exception):

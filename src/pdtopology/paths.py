@@ -14,6 +14,13 @@ def dotted(path: Path) -> str:
     return ".".join(map(str, path))
 
 
+def value_at(data: Any, path: Path) -> Any:
+    """The value at a path, None where there is none."""
+    for part in path:
+        data = data.get(part) if isinstance(data, Mapping) else None
+    return data
+
+
 def with_value(data: Any, path: Path, value: Any) -> Any:
     """The data with one value put in, mappings made where they are missing; the data itself is not changed.
 

@@ -87,7 +87,7 @@ class _File(_Source):
             raise TopologyError([source_finding(fault)]) from None
         if case.data is not None and not isinstance(case.data, dict):
             raise TopologyError(findings_of(case))
-        return case.data or {}
+        return case.anchored or {}
 
 
 class _Environment(_Source):

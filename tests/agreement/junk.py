@@ -50,6 +50,7 @@ ROLE = section(
 MODEL = section(
     {
         "name": JUNK,
+        "hf_config": JUNK,
         "total_num_kv_heads": st.one_of(st.sampled_from([1, 2, 4, 8]), SIZE),
         "num_attention_heads": st.one_of(st.sampled_from([16, 48, 64]), SIZE),
         "is_mla": st.one_of(st.booleans(), JUNK),

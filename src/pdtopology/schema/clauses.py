@@ -14,6 +14,7 @@ from pdtopology.catalogue import CLAUSES
 from pdtopology.connectors.kinds import DEFAULT_CONNECTOR
 from pdtopology.constraints import ALWAYS, Expression, Key
 from pdtopology.constraints.absence import holds_without
+from pdtopology.constraints.expressions import AllOf
 from pdtopology.constraints.json_schema import (
     NONE,
     Definitions,
@@ -23,10 +24,13 @@ from pdtopology.constraints.json_schema import (
     compile_to_json_schema,
 )
 from pdtopology.deployment import ENGINES, is_unusual
-from pdtopology.keys import OFFERED_SIZES
+from pdtopology.keys import HAS_MAMBA, HAS_SLIDING_WINDOW, HF_CONFIG, IS_MLA, OFFERED_SIZES
 from pdtopology.rule import Clause
 
 _LARGEST_NAMED = 16
+
+_MODEL_FLAGS = (IS_MLA.key, HAS_MAMBA.key, HAS_SLIDING_WINDOW.key)
+_FLAGS_ARE_STATED = ~HF_CONFIG.is_set | AllOf(tuple(flag.is_set for flag in _MODEL_FLAGS))
 
 NAMED_SIZES = tuple(size for size in OFFERED_SIZES if size <= _LARGEST_NAMED)
 """Wrong sizes that the message names; others are only under the editor's mark."""
@@ -38,19 +42,28 @@ def rule_clauses(definitions: Definitions | None = None) -> list[JsonSchema]:
     The clauses of one engine and kind of connector stand together behind one condition. Without definitions the clauses
     stand by themselves, wherever the model's schema is put. With them, a clause is silent where one that silences it is
     broken, as in Python; the verdict is the same.
+
+    No schema reads the file that `model.hf_config` names. Beside it, clauses that read a flag of the model are silent
+    unless the document states every flag.
     """
-    scopes: dict[Expression, list[JsonSchema]] = {}
+    scopes: dict[Expression, dict[Expression, list[JsonSchema]]] = {}
     for clause in CLAUSES:
         if clause.refused_by_schema:
-            scopes.setdefault(clause.rule.scope, []).append(_rule_clause(clause, definitions))
+            groups = scopes.setdefault(clause.rule.scope, {})
+            flags = _FLAGS_ARE_STATED if {*_MODEL_FLAGS} & {*clause.constraint.keys} else ALWAYS
+            groups.setdefault(flags, []).append(_rule_clause(clause, definitions))
     found = []
-    for scope, clauses in scopes.items():
-        if scope == ALWAYS:
-            found += clauses
-        else:
-            condition = compile_condition(scope, definitions)
-            found.append({"if": condition, "then": {"allOf": clauses}})
+    for scope, groups in scopes.items():
+        clauses = [clause for flags, group in groups.items() for clause in _only_where(flags, group, definitions)]
+        found += _only_where(scope, clauses, definitions)
     return found
+
+
+def _only_where(condition: Expression, clauses: list[JsonSchema], definitions: Definitions | None) -> list[JsonSchema]:
+    if condition == ALWAYS:
+        return clauses
+    compiled = compile_condition(condition, definitions)
+    return [{"if": definitions.share(compiled) if definitions else compiled, "then": {"allOf": clauses}}]
 
 
 def _rule_clause(clause: Clause, definitions: Definitions | None) -> JsonSchema:

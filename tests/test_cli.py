@@ -67,7 +67,6 @@ def test_check_exits_with_what_it_found(arguments: list[str], status: int) -> No
         ["unknown"],
         ["schema", "--dialect", "draft-04"],
         ["check", "good.yaml", "--expect-fingerprint", "0123456789a"],
-        ["show", "good.yaml"],
         ["check", "good.yaml", "--jobs", "0"],
         ["check", "good.yaml", "--jobs", "-1"],
         ["check", "good.yaml", "--jobs", "two"],

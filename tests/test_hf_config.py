@@ -209,7 +209,7 @@ def test_of_more_than_two_kv_head_counts_each_is_judged(others: dict[str, int], 
     assert any("not-divisible" in finding.code for finding in found) is refused
 
 
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=4, unique=True), st.sampled_from([1, 2, 3, 4, 6, 8, 12]))
 def test_a_config_is_accepted_if_and_only_if_each_pair_of_its_counts_is(counts: list[int], size: int) -> None:
     layers = {str(number): {"num_key_value_heads": count} for number, count in enumerate(counts)}

@@ -265,7 +265,7 @@ def test_a_file_that_is_refused_is_not_shown(capsys: pytest.CaptureFixture[str])
     assert main(["show", "pd.yaml"]) == 1
     output, error = capsys.readouterr()
     assert output == ""
-    assert error == "pd.yaml:2:17: error[greater_than]: prefill.port is 0, but must be greater than 0\n"
+    assert error.startswith("error[greater_than]: prefill.port is 0, but must be greater than 0\n  pd.yaml:2:17\n")
 
 
 @pytest.mark.parametrize("name", ["missing.yaml", "."])

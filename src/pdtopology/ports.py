@@ -187,8 +187,6 @@ def side_channels_out_of_reach(topology: Any) -> Iterator[Found]:
 
     Decode dials prefill, to read or to register; in push mode prefill dials decode too.
     """
-    if topology.connector.kind != "nixl":
-        return
     prefill_host, decode_host = (host_of(topology, role) for role in ROLES)
     if prefill_host is None or decode_host is None or prefill_host == decode_host:
         return

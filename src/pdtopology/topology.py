@@ -16,8 +16,8 @@ class PDTopology(Deployment):
     """A prefill/decode-disaggregated deployment whose two roles fit each other and the model.
 
     Validation raises pydantic's `ValidationError` with every violated rule at once, each at its own key and with
-    the rule's code as `type`. Instances are frozen, except inside the mappings `env` and `engine_args`, which no rule
-    reads; `replace` changes a value and validates again.
+    the rule's code as `type`. Instances are frozen, except inside the mappings `env` and `engine_args`, of which rules
+    read only what is there when the topology is made; `replace` changes a value and validates again.
     """
 
     def replace(self, **changes: Any) -> "PDTopology":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pdtopology import PDTopology, check
@@ -24,7 +26,8 @@ CASES = cases()
 EVERY_CASE = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 
 
-def errors(document: object) -> list[str]:
+def errors(document: Any) -> list[str]:
+    """The codes of what refuses a document."""
     return [finding.code for finding in check(document) if finding.severity is Severity.ERROR]
 
 

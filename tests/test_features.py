@@ -74,6 +74,20 @@ def test_expandable_segments_need_another_allocator(role: Any, fits: bool) -> No
     assert told(document_of(role, "mooncake")) == ([] if fits else ["expandable-segments"])
 
 
+@pytest.mark.parametrize(
+    ("layout", "version", "fits"),
+    [("BLHNC", "0.28", False), ("LBHNC", "0.30", True), ("HND", "0.26", True), (None, "0.26", True)],
+)
+def test_the_names_of_layouts(layout: str | None, version: str, fits: bool) -> None:
+    document = document_of({"kv_cache_layout": layout}, "moriio", version=version)
+    assert told(document) == ([] if fits else ["kv-cache-layout-name"])
+
+
+def test_a_new_name_of_a_layout_is_no_warning_where_no_release_is_stated() -> None:
+    document = document_of({"kv_cache_layout": "LBHNC"}, "moriio")
+    assert told({**document, "engine": {}}) == []
+
+
 @pytest.mark.parametrize("kind", ["moriio", "nixl", "mooncake"])
 def test_mamba_layers_need_the_hybrid_manager(kind: str) -> None:
     env = {"VLLM_SSM_CONV_STATE_LAYOUT": "DS"}

@@ -252,6 +252,8 @@ LOOPBACK = {"side_channel_host": "localhost"}
         ("pull", "prefill", APART, False),
         ("pull", "prefill", ({}, ELSEWHERE), False),
         ("pull", "prefill", (HOST, {}), False),
+        ("pull", "prefill", ({"host": "localhost"}, ELSEWHERE), False),
+        ("pull", "prefill", (HOST, {"host": "127.0.0.1"}), False),
     ],
 )
 def test_a_side_channel_that_is_dialled_from_another_host(

@@ -73,7 +73,13 @@ RULES = (
         fix="Run vLLM 0.32 or later on both roles.",
         raised=Stage.START,
         source=connector("MoRIIOConnectorScheduler.__init__"),
-        bad={"engine": {"version": "0.30"}, "model": MAMBA, "prefill": DS_LAYOUT, "decode": DS_LAYOUT},
+        bad={
+            "engine": {"version": "0.30"},
+            "model": MAMBA,
+            "connector": {"mode": "read"},
+            "prefill": DS_LAYOUT,
+            "decode": DS_LAYOUT,
+        },
     ),
     Rule(
         code="moriio-mamba-unequal-tp",

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, GetJsonSchemaHandler, ValidationErro
 from pydantic_core import CoreSchema
 from typing_extensions import Self
 
-from pdtopology.connectors.mooncake import MooncakeConnector
+from pdtopology.connectors.mooncake.connector import MooncakeConnector
 from pdtopology.connectors.moriio.connector import MoRIIOConnector
 from pdtopology.connectors.nixl.connector import NixlConnector
 from pdtopology.connectors.other import OtherConnector

@@ -154,7 +154,7 @@ _OF_CONNECTOR = {
         (f"{_NIXL}.handshake",),
         (f"{_NIXL}.block_sizes", f"{_NIXL}.caches", f"{_NIXL}.pipeline", f"{_NIXL}.context", f"{_NIXL}.mamba"),
     ),
-    "mooncake": (("pdtopology.connectors.mooncake.rules",), ()),
+    "mooncake": (("pdtopology.connectors.mooncake.transfer",), ()),
     "other": (("pdtopology.connectors.other",), ()),
 }
 

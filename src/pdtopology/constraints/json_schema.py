@@ -114,7 +114,7 @@ def at(key: Key, schema: JsonSchema, *, absent: bool) -> JsonSchema:
         schema = {"properties": {part: schema}}
         if not absent and (depth or part not in REQUIRED_SECTIONS):
             schema = {"required": [part], **schema}
-        if depth > key.mapping_depth:
+        if depth > key.mapping_depth and not absent:
             schema = {"type": "object", **schema}
     return schema
 

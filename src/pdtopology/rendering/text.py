@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pdtopology.diagnostic import Diagnostic, Location, shown
+from pdtopology.diagnostic import Diagnostic, Location, Related
 from pdtopology.rendering.columns import harmless
 from pdtopology.rendering.frame import BLUE, Mark, Paint, frame
 from pdtopology.rule import Severity
@@ -59,8 +59,7 @@ def _headline(finding: Diagnostic, paint: Paint) -> Iterator[str]:
     head = paint(f"{finding.severity.value}[{finding.code}]", _tone(finding) + _BOLD)
     yield f"{head}: {paint(harmless(finding.title or finding.message), _BOLD)}"
     if finding.location:
-        place = finding.location
-        yield f"  {harmless(place.file)}:{place.line}:{place.column}"
+        yield f"  {harmless(str(finding.location))}"
     elif finding.file or finding.origin:
         yield "  " + harmless(f"{finding.file or ''} {finding.origin}".strip())
 
@@ -70,12 +69,17 @@ def _details(finding: Diagnostic, paint: Paint) -> Iterator[str]:
         yield f"  {harmless(finding.message)}"
     for other in finding.related:
         if other.path and not other.location:
-            value = "not stated" if other.value is None else f"{shown(other.value)}, by default"
-            yield f"  {harmless(other.path)} is {value}"
+            yield f"  {harmless(_without_place(other))}"
     if finding.note:
         yield f"  {finding.note}"
     if finding.hint:
         yield f"  {paint('hint', _BOLD)}: {harmless(finding.hint)}"
+
+
+def _without_place(other: Related) -> str:
+    if other.origin:
+        return f"{other.label} ({other.origin})"
+    return f"{other.path} is not stated" if other.value is None else f"{other.label}, by default"
 
 
 def _marks(finding: Diagnostic) -> Iterator[Mark]:

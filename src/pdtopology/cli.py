@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pdtopology.check import check
+from pdtopology.check import findings_in
 from pdtopology.deployment import takes_text
 from pdtopology.formats.place import Fault
+from pdtopology.load import ENVIRONMENT, Source, SourceFault
+from pdtopology.overrides import overrides_at
 from pdtopology.rule import Severity
 
 if TYPE_CHECKING:
@@ -56,8 +58,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     checking = commands.add_parser("check", help="check topology files")
-    checking.set_defaults(run=_check)
-    checking.add_argument("files", nargs="+", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
+    checking.set_defaults(run=_check, refuse=checking.error)
+    checking.add_argument("files", nargs="*", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
     checking.add_argument("--format", choices=("text", "json", "sarif", "github", "junit"), default="text")
     checking.add_argument(
         "--set",
@@ -68,6 +70,12 @@ def _parser() -> argparse.ArgumentParser:
         type=_override,
         help="put a value over the file: decode.tensor_parallel_size=8 (repeatable)",
     )
+    checking.add_argument(
+        "--env",
+        action="store_true",
+        help="put the variables PDTOPOLOGY_… over the file, which PDTOPOLOGY_FILE names where none is given",
+    )
+    checking.add_argument("--env-file", metavar="PATH", help="the same from a .env file")
     checking.add_argument("--strict", action="store_true", help="exit 1 for warnings too")
 
     explaining = commands.add_parser("explain", help="tell about a rule, or list all")
@@ -111,10 +119,7 @@ def _override(argument: str) -> tuple[str, Any]:
 
 
 def _check(options: argparse.Namespace) -> int:
-    overrides = dict(options.overrides)
-    found = {
-        file: check(file if file == "-" else Path(file), overrides=overrides, origin="--set") for file in options.files
-    }
+    found = _found(options)
     findings = [finding for findings in found.values() for finding in findings]
     match options.format:
         case "json":
@@ -141,6 +146,34 @@ def _check(options: argparse.Namespace) -> int:
     if Severity.ERROR in severities or (options.strict and severities):
         return INVALID
     return VALID
+
+
+def _found(options: argparse.Namespace) -> dict[str, list[Diagnostic]]:
+    """The findings of each file; those about the environment are told with the first."""
+    overrides, sources = overrides_at(dict(options.overrides), "--set"), _sources(options.files)
+    wrong: list[Diagnostic] = []
+    if options.env or options.env_file is not None:
+        from pdtopology.env_file import read_env_file
+        from pdtopology.environment import read_environment, variables_of
+
+        try:
+            in_file = read_env_file(Path(options.env_file)) if options.env_file is not None else []
+        except SourceFault as fault:
+            from pdtopology.findings import source_finding
+
+            return {fault.name: [source_finding(fault)]}
+        environment = read_environment(in_file, variables_of(os.environ) if options.env else [])
+        overrides, wrong = environment.overrides | overrides, environment.findings
+        sources = sources or (_sources([environment.file]) if environment.file else {ENVIRONMENT: {}})
+    elif not sources:
+        options.refuse("the following arguments are required: FILE")
+    found = {name: findings_in(source, overrides) for name, source in sources.items()}
+    first = next(iter(found))
+    return found | {first: wrong + found[first]}
+
+
+def _sources(files: Sequence[str]) -> dict[str, Source | Mapping[str, Any]]:
+    return {file: file if file == "-" else Path(file) for file in files}
 
 
 def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:

@@ -11,16 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pdtopology.batch import WorkerError, check_all
-from pdtopology.check import check, load_topology
+from pdtopology.check import findings_in, load_topology
 from pdtopology.deployment import takes_text
 from pdtopology.find import NoTopologyError, with_folders_opened
 from pdtopology.formats.place import Fault
 from pdtopology.keys import HF_CONFIG
+from pdtopology.load import ENVIRONMENT, SourceFault
+from pdtopology.overrides import Override, overrides_at
+from pdtopology.paths import Path as DocumentPath
 from pdtopology.progress import Progress
 from pdtopology.rule import Severity
 
 if TYPE_CHECKING:
     from pdtopology.diagnostic import Diagnostic
+    from pdtopology.environment import Environment
 
 VALID, INVALID, UNUSABLE = 0, 1, 2
 
@@ -61,8 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     checking = commands.add_parser("check", help="check topology files")
-    checking.set_defaults(run=_check)
-    checking.add_argument("files", nargs="+", metavar="FILE", help="YAML, JSON or TOML; a folder; - for standard input")
+    checking.set_defaults(run=_check, refuse=checking.error)
+    checking.add_argument("files", nargs="*", metavar="FILE", help="YAML, JSON or TOML; a folder; - for standard input")
     checking.add_argument("--format", choices=("text", "json", "sarif", "github", "junit"), default="text")
     checking.add_argument(
         "--set",
@@ -83,6 +87,12 @@ def _parser() -> argparse.ArgumentParser:
         type=lambda path: (HF_CONFIG.path, path),
         help="take the model's geometry from its config.json, or its folder: --set model.hf_config=PATH",
     )
+    checking.add_argument(
+        "--env",
+        action="store_true",
+        help="put the variables PDTOPOLOGY_… over the file, which PDTOPOLOGY_FILE names where none is given",
+    )
+    checking.add_argument("--env-file", metavar="PATH", help="the same from a .env file")
     checking.add_argument("--strict", action="store_true", help="exit 1 for warnings too")
     checking.add_argument(
         "--expect-fingerprint",
@@ -167,19 +177,37 @@ def _jobs(argument: str) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    overrides = dict(options.overrides)
-    if options.fix and (overrides or "-" in options.files):
-        print("pdtopology: --fix changes files: it goes with neither --set nor standard input", file=sys.stderr)
-        return UNUSABLE
+    values = dict(options.overrides)
+    if options.fix and (values or options.env or options.env_file or "-" in options.files):
+        options.refuse("--fix changes files: it goes with no values from elsewhere and not with standard input")
     if options.pick and not options.fix:
-        print("pdtopology: --pick goes with --fix", file=sys.stderr)
-        return UNUSABLE
-    check_source = partial(_check_source, overrides=overrides, expect_fingerprint=options.expect_fingerprint)
+        options.refuse("--pick goes with --fix")
+    overrides = overrides_at(values, "--set")
+    files, wrong, has_file = list(options.files), [], True
+    if options.env or options.env_file is not None:
+        try:
+            environment = _environment(options)
+        except SourceFault as fault:
+            return _told({fault.name: [_fault_finding(fault)]}, options)
+        overrides, wrong = environment.overrides | overrides, environment.findings
+        has_file = bool(files or environment.file)
+        files = files or [environment.file or ENVIRONMENT]
+    elif not files:
+        options.refuse("the following arguments are required: FILE")
+    check_source = partial(
+        _check_source, has_file=has_file, overrides=overrides, expect_fingerprint=options.expect_fingerprint
+    )
     try:
-        found = _found_in(options, check_source)
+        found = _found_in(files, options, check_source)
     except (NoTopologyError, WorkerError) as error:
         print(f"pdtopology: {error}", file=sys.stderr)
         return UNUSABLE
+    first = next(iter(found))
+    return _told(found | {first: wrong + found[first]}, options)
+
+
+def _told(found: Mapping[str, Sequence[Diagnostic]], options: argparse.Namespace) -> int:
+    """Print the findings, and return the exit status that they amount to."""
     findings = [finding for findings in found.values() for finding in findings]
     match options.format:
         case "json":
@@ -213,6 +241,15 @@ def _status(findings: Sequence[Diagnostic], *, strict: bool = False) -> int:
     return VALID
 
 
+def _environment(options: argparse.Namespace) -> Environment:
+    """What the variables and the .env file say. Raises `SourceFault`."""
+    from pdtopology.env_file import read_env_file
+    from pdtopology.environment import read_environment, variables_of
+
+    in_file = read_env_file(Path(options.env_file)) if options.env_file is not None else []
+    return read_environment(in_file, variables_of(os.environ) if options.env else [])
+
+
 def _fix(file: str, pick: int | None) -> None:
     """Mend a file as far as that can be done, and say so; what is left is found by the check that follows."""
     from pdtopology.mending import UnmendedError, mend
@@ -227,24 +264,28 @@ def _fix(file: str, pick: int | None) -> None:
 
 
 def _found_in(
-    options: argparse.Namespace, check_source: Callable[[str], list[Diagnostic]]
+    sources: Sequence[str], options: argparse.Namespace, check_source: Callable[[str], list[Diagnostic]]
 ) -> dict[str, list[Diagnostic]]:
     """The findings of each source, and of the files in those that are folders; with `--fix`, of what that leaves."""
     with Progress() as progress:
-        files, faults = with_folders_opened(options.files, progress.show)
+        files, faults = with_folders_opened(sources, progress.show)
         if options.fix:
             for file in files:
                 _fix(file, options.pick)
         found = check_all(check_source, files, options.jobs, progress.show)
-    if faults:
-        from pdtopology.findings import source_finding
-
-        found |= {fault.name: [source_finding(fault)] for fault in faults}
-    return found
+    return found | {fault.name: [_fault_finding(fault)] for fault in faults}
 
 
-def _check_source(file: str, *, overrides: Mapping[str, Any], expect_fingerprint: str | None) -> list[Diagnostic]:
-    return check(_source(file), overrides=overrides, origin="--set", expect_fingerprint=expect_fingerprint)
+def _fault_finding(fault: SourceFault) -> Diagnostic:
+    from pdtopology.findings import source_finding
+
+    return source_finding(fault)
+
+
+def _check_source(
+    file: str, *, has_file: bool, overrides: Mapping[DocumentPath, Override], expect_fingerprint: str | None
+) -> list[Diagnostic]:
+    return findings_in(_source(file) if has_file else {}, overrides, expect_fingerprint)
 
 
 def _source(file: str) -> str | Path:

@@ -22,8 +22,8 @@ def path_of(error: ErrorDetails) -> Path:
     return path[:-1] if is_marked else path
 
 
-def message_of(error: ErrorDetails) -> str:
-    """What is wrong, with the key and its value."""
+def message_of(error: ErrorDetails, *, hides_value: bool = False) -> str:
+    """What is wrong, with the key and its value unless that may be a secret."""
     path = path_of(error)
     name = dotted(path) or "the document"
     if error["type"] == "missing":
@@ -37,13 +37,13 @@ def message_of(error: ErrorDetails) -> str:
     value = error["input"]
     if not path and value is None:
         return "the document is empty, but must be a mapping with model, prefill and decode"
-    return f"{name} is {shown(value)}, but must be {_wanted(error)}"
+    return f"{name} {'' if hides_value else f'is {shown(value)}, but '}must be {_wanted(error)}"
 
 
-def hint_of(error: ErrorDetails) -> str | None:
-    """What to do about it, where that can be told."""
+def hint_of(error: ErrorDetails, *, hides_value: bool = False) -> str | None:
+    """What to do about it, where that can be told, and without the value if that may be a secret."""
     hint = _HINTS.get(error["type"])
-    return hint(path_of(error), error["input"]) if hint else None
+    return hint(path_of(error), None if hides_value else error["input"]) if hint else None
 
 
 _TOLD = ("model-geometry-conflict", "model-geometry-unknown", "unreadable-file", "input-too-large", "syntax-error")

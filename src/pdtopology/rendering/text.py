@@ -63,9 +63,8 @@ def _headline(finding: Diagnostic, paint: Paint) -> Iterator[str]:
     head = paint(f"{finding.severity.value}[{finding.code}]", _tone(finding) + _BOLD)
     yield f"{head}: {paint(harmless(finding.title or finding.message), _BOLD)}"
     if finding.location:
-        place = finding.location
         origin = f" ({harmless(finding.origin)})" if finding.origin else ""
-        yield f"  {harmless(place.file)}:{place.line}:{place.column}{origin}"
+        yield f"  {harmless(str(finding.location))}{origin}"
     elif finding.file or finding.origin:
         yield "  " + harmless(f"{finding.file or ''} {finding.origin}".strip())
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any, NoReturn
 
 from pdtopology.cli.checking import check
-from pdtopology.cli.telling import explain, init, show
+from pdtopology.cli.telling import explain, init, schema, show
 from pdtopology.deployment import takes_text
 from pdtopology.formats.place import Fault
 from pdtopology.keys import HF_CONFIG

@@ -69,7 +69,7 @@ def complete(deployment: Deployment, folder: str | os.PathLike[str] = "") -> Nam
     filled = completion.fill()
     for other in reversed(completion.others):
         filled = completion.fill(other)
-        if FIND_REFUSALS[deployment.engine.name][deployment.connector.kind](deployment) is not None:
+        if FIND_REFUSALS[deployment.engine.name][deployment.connector.kind](deployment):
             break
     return NamedConfig(str(completion.file), completion.told, filled)
 

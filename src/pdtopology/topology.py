@@ -66,13 +66,9 @@ class PDTopology(Deployment):
             topology = handler(document)
         except ValidationError as error:
             topology = restated(handler, document, error)
-        if topology.model.hf_config is not None:
-            from pdtopology.hf_config import complete
-
-            complete(topology)
-        if FIND_REFUSALS[topology.engine.name][topology.connector.kind](topology) is not None:
-            line_errors = [_line_error(violation) for violation in errors(topology)]
-            raise ValidationError.from_exception_data(cls.__name__, line_errors)
+        fields = topology.__dict__
+        if FIND_REFUSALS[fields["engine"].name][fields["connector"].kind](topology) is not None:
+            _judge(topology)
         return topology
 
     @classmethod
@@ -82,6 +78,16 @@ class PDTopology(Deployment):
         schema = handler(core_schema)
         handler.resolve_ref_schema(schema)["allOf"] = rule_clauses()
         return schema
+
+
+def _judge(topology: PDTopology) -> None:
+    """Complete the model from its own configuration, where that is named, and raise for what is refused then."""
+    if topology.model.hf_config is not None:
+        from pdtopology.hf_config import complete
+
+        complete(topology)
+    if line_errors := [_line_error(violation) for violation in errors(topology)]:
+        raise ValidationError.from_exception_data(type(topology).__name__, line_errors)
 
 
 def _line_error(violation: Violation) -> InitErrorDetails:

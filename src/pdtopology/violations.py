@@ -92,7 +92,7 @@ class _Finders(dict[str, Broken[Clause]]):
             for name in getattr(topology, section).__pydantic_fields_set__ - usual
         )
         if ("model", "hf_config") in stated:
-            stated |= _DERIVED
+            return self._unusual(topology.connector.kind, stated | _DERIVED)(topology) or []
         return self._unusual(topology.connector.kind, stated)(topology)
 
     def _compiled(self, connector: str, stated: frozenset[tuple[str, ...]]) -> Broken[Clause]:
@@ -111,7 +111,10 @@ class _Finders(dict[str, Broken[Clause]]):
 FIND_REFUSALS: Mapping[str, Mapping[str, Broken[Clause]]] = {
     engine: _Finders(engine, lambda clause: clause.refused) for engine in ENGINES
 }
-"""By engine and kind of connector, a function that gives None for a topology that no rule refuses."""
+"""By engine and kind of connector, a function that gives None for a topology that no rule refuses.
+
+It gives no None where the model's own configuration is named, which tells more once it has been read.
+"""
 _FIND_WARNINGS = {engine: _Finders(engine, lambda clause: clause.warned) for engine in ENGINES}
 
 

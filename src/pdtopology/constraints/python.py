@@ -45,7 +45,9 @@ def compile_to_python(
     `usual` names fields of some sections; what states others is left to `otherwise`.
     """
     compiler = _Compiler()
-    lines = ["def broken(topology):", *(f"{section} = topology.{section}" for section in usual)]
+    # An attribute of a model is found in its dictionary, after its class and what that inherits have been asked.
+    lines = ["def broken(topology):", "fields = topology.__dict__"]
+    lines += [f"{section} = fields[{section!r}]" for section in usual]
     if usual:
         is_usual = " and ".join(f"{section}.__pydantic_fields_set__ <= usual_{section}" for section in usual)
         lines.append(f"if not ({is_usual}): return otherwise(topology)")
@@ -74,7 +76,7 @@ class _Compiler:
         first = conjuncts(constraint.when)[:1]
         unread = [key for key in constraint.compared_keys if key not in read]
         sections = dict.fromkeys(key.parts[0] for key in unread if key.parts[0] not in local)
-        reading = [f"{section} = topology.{section}" for section in sections]
+        reading = [f"{section} = fields[{section!r}]" for section in sections]
         reading += [line for key in unread for line in _reading(key)]
         test = f"if {self._broken(constraint)}: found = [*(found or ()), names[{index}]]"
         if unread and first and read.issuperset(keys(first[0])):

@@ -130,6 +130,7 @@ EXPRESSIONS: dict[str, Expression] = {
     "nullable is its default": NICK.is_("n"),
     "nullable is not another": ~NICK.is_("x"),
     "below a mapping": BELOW.is_("deep"),
+    "the default below a mapping": BELOW.is_("none"),
     "true below a mapping": FLAG.is_(True),
     "before a release": VERSION.before((0, 33)),
     "before the next release": VERSION.before(NEXT),

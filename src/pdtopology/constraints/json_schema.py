@@ -114,7 +114,8 @@ def at(key: Key, schema: JsonSchema, *, absent: bool) -> JsonSchema:
         schema = {"properties": {part: schema}}
         if not absent and (depth or part not in REQUIRED_SECTIONS):
             schema = {"required": [part], **schema}
-        if depth > key.mapping_depth:
+        # Below a mapping anything may stand in the place of an object, which has no keys then.
+        if not absent and depth > key.mapping_depth:
             schema = {"type": "object", **schema}
     return schema
 

@@ -92,7 +92,7 @@ IN_SCHEMA = [rule for rule in REFUSING if not rule.beyond_schema]
 def test_the_schema_rejects_its_bad_example_in_its_own_clause_at_its_key(rule: Rule) -> None:
     schema = json_schema()
     errors = list(jsonschema_rs.validator_for(schema).iter_errors(dict(rule.bad)))
-    assert {comment_of(schema, error.schema_path) for error in errors} == {rule.code}
+    assert {comment_of(schema, error.evaluation_path) for error in errors} == {rule.code}
     told = {key.path for clause in rule.clauses for key in (clause.at, *clause.see)}
     # What is absent is missed in its section.
     assert all(any(f"{path}.".startswith(place_of(error)) for path in told) for error in errors)

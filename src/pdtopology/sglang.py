@@ -354,7 +354,7 @@ RULES = (
         when=~DECODE_DCP.is_(1),
         require=PREFILL_PCP.is_(1),
         after=("sglang-dcp-needs-mla",),
-        message="prefill prefill_context_parallel_size {prefill_pcp} must be 1 where decode has "
+        message="prefill prefill_context_parallel_size {prefill_pcp} must be 1 beside decode's "
         "decode_context_parallel_size {decode_dcp}",
         why="The tokens would be dealt out on both sides, each in its own way.",
         fix="Set prefill.prefill_context_parallel_size to 1.",

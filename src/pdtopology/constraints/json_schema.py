@@ -39,7 +39,7 @@ from pdtopology.constraints.expressions import (
     Product,
     Same,
 )
-from pdtopology.releases import DEVELOPMENT_PATTERN, NEWEST, Release, before_pattern
+from pdtopology.releases import DEVELOPMENT_PATTERN, NEWEST, Release, before_pattern, release_name
 
 JsonSchema: TypeAlias = dict[str, Any]
 Pairs: TypeAlias = frozenset[frozenset[Key]]
@@ -51,6 +51,7 @@ MAX_RELATED_SIZE = 1024
 """No size that is related to another exceeds it."""
 _FIRST_LARGE_PRIME = 37
 _CLASSES = 10
+_CLASSES_OF_A_PRIME = 4
 _LARGEST_WITHOUT_CLASSES = 64  # that has fewer large primes than there are classes
 
 ALL: JsonSchema = {}
@@ -177,7 +178,7 @@ class _Compiler(NamedTuple):
             case IsSet(key):
                 return at(key, {"not": {"type": "null"}}, absent=False)
             case Before(key, release):
-                return _before(key, release)
+                return self.shared(_before(key, release), f"{key.name}_before_{release_name(release)}")
             case Divides(divisor, dividend):
                 return self.divides(divisor, dividend)
             case Same(Key() as left, Key() as right) if self.has_order(left, right):
@@ -291,7 +292,8 @@ class _Compiler(NamedTuple):
 
 def _every(schemas: list[JsonSchema]) -> JsonSchema:
     """The schema of the documents that match all of these."""
-    told = [schema for schema in schemas if schema != ALL]
+    parts = [part for schema in schemas for part in (schema["allOf"] if [*schema] == ["allOf"] else [schema])]
+    told = [part for part in parts if part != ALL]
     if NONE in told:
         return NONE
     return told[0] if len(told) == 1 else {"allOf": told} if told else ALL
@@ -307,8 +309,9 @@ def _any(schemas: list[JsonSchema]) -> JsonSchema:
 
 def _opposite(schema: JsonSchema) -> JsonSchema:
     """The schema of the documents that do not match this one."""
-    if schema in (ALL, NONE):
-        return NONE if schema == ALL else ALL
+    if [*schema] == ["not"]:
+        opposite: JsonSchema = schema["not"]
+        return opposite
     return {"not": schema}
 
 
@@ -349,10 +352,10 @@ def _prime_powers(bound: int, primes_below: int) -> tuple[int, ...]:
 
 @lru_cache
 def _large_primes_of_class(number: int) -> list[int]:
-    """The large primes of one class; each prime is in half of the classes, no two in the same half."""
-    halves = combinations(range(_CLASSES), _CLASSES // 2)
+    """The large primes of one class; each prime is in as many classes, no two in the same ones."""
+    choices = combinations(range(_CLASSES), _CLASSES_OF_A_PRIME)
     primes = _primes(_FIRST_LARGE_PRIME, MAX_RELATED_SIZE + 1)
-    return [prime for prime, half in zip(primes, halves, strict=False) if number in half]
+    return [prime for prime, classes in zip(primes, choices, strict=False) if number in classes]
 
 
 def _primes(first: int, stop: int) -> Iterator[int]:

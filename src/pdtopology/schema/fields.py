@@ -9,8 +9,8 @@ from pdtopology.constraints.json_schema import JsonSchema
 from pdtopology.deployment import Deployment
 from pdtopology.keys import DECODE_TP, PREFILL_TP
 from pdtopology.rules import CLAUSES
-from pdtopology.schema.clauses import is_met_often
 from pdtopology.schema.completions import value_completions
+from pdtopology.schema.words import is_met_often
 
 # Their default is in the hover only: an editor would offer it also where it does not fit.
 _OFFERED_BY_RULES = (PREFILL_TP.path, DECODE_TP.path)

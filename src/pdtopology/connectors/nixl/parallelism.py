@@ -134,8 +134,8 @@ PIPELINE_RULES = (
         require=EQUAL_BLOCK_SIZES,
         after=("nixl-push-block-size-not-divisible", "nixl-push-pipeline-hybrid"),
         since=(0, 32),
-        message="block sizes {prefill_block_size} and {decode_block_size} must be equal where stages push a hybrid "
-        "model",
+        message="decode block size {decode_block_size} must be prefill's, {prefill_block_size}, where stages push a "
+        "hybrid model",
         why="Each stage writes whole blocks of its layers' groups.",
         fix="Give both roles one block size.",
         raised=Stage.FIRST_REQUEST,
@@ -377,7 +377,7 @@ CONTEXT_RULES = (
         require=BIDIRECTIONAL.is_(False),
         after=("nixl-push-bidirectional",),
         since=(0, 30),
-        message="connector.bidirectional_kv_xfer must be false where prefill_context_parallel_size is {prefill_pcp}",
+        message="connector.bidirectional_kv_xfer must be false beside prefill_context_parallel_size {prefill_pcp}",
         why="A prompt that is split over ranks cannot be read back.",
         fix="Set connector.bidirectional_kv_xfer to false.",
         raised=Stage.START,
@@ -399,7 +399,7 @@ CONTEXT_RULES = (
         require=DECODE_DCP.is_(1),
         after=("dcp-not-divisible", "nixl-dcp-size", "nixl-dcp-needs-mla", "nixl-push-dcp"),
         since=(0, 30),
-        message="decode decode_context_parallel_size {decode_dcp} must be 1 where prefill_context_parallel_size is "
+        message="decode decode_context_parallel_size {decode_dcp} must be 1 beside prefill_context_parallel_size "
         "{prefill_pcp}",
         why="The tokens are dealt out on both sides, each in its own way.",
         fix="Set decode.decode_context_parallel_size to 1.",

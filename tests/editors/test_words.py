@@ -11,6 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from pdtopology import RULES, PDTopology
+from pdtopology.connectors.kinds import CONNECTORS
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.rule import Severity
 from pdtopology.schema.words import Words
@@ -116,6 +117,12 @@ def fitting(document: Any, section: str) -> list[str]:
     return found
 
 
+KEY_IN_YAML = """\
+connector:
+  kind: {}
+  |
+"""
+
 SITUATIONS = {
     "READ": pair(4, 4),
     "READ, replicated": pair(8, 8),
@@ -201,6 +208,12 @@ def test_the_values_of_a_key_are_offered(editor: Editor, section: str, key: str,
 @pytest.mark.parametrize(("kind", "modes"), [("moriio", ["read", "write"]), ("nixl", ["pull", "push"])])
 def test_the_modes_of_a_kind_are_offered(editor: Editor, kind: str, modes: list[str]) -> None:
     assert offered(editor, {"connector": {"kind": kind}}, "connector", "mode") == modes
+
+
+@pytest.mark.parametrize("kind", CONNECTORS)
+def test_the_keys_of_a_kind_are_offered(editor: Editor, kind: str) -> None:
+    text = f'{{"connector":{{"kind":"{kind}","|"}}}}' if isinstance(editor, VSCodeJson) else KEY_IN_YAML.format(kind)
+    assert {item.label for item in editor.complete(text)} == {*CONNECTORS[kind].model_fields} - {"kind"}
 
 
 def test_an_empty_document_is_offered_a_whole_file_that_is_valid(editor: Editor) -> None:

@@ -6,6 +6,7 @@ the wrong branch.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from pdtopology.connectors.kinds import CONNECTORS, DEFAULT_CONNECTOR
@@ -53,8 +54,12 @@ def _merged_field(kinds: dict[str, JsonSchema]) -> JsonSchema:
     first, *others = kinds.values()
     merged = {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
     if "description" not in merged:
-        merged["description"] = " ".join(f"With {kind}: {field['description']}" for kind, field in kinds.items())
+        merged["description"] = " ".join(f"With {kind}: {_meaning(field)}" for kind, field in kinds.items())
     return merged
+
+
+def _meaning(field: JsonSchema) -> str:
+    return f"{field['description']} Default: `{json.dumps(field['default'])}`."
 
 
 def _limits(schema: JsonSchema, merged: JsonSchema) -> JsonSchema:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -38,6 +39,7 @@ def is_of_plain_documents(clause: Clause) -> bool:
     return not holds_without(clause.constraint, is_unusual)
 
 
+@cache
 def is_met_often(clause: Clause) -> bool:
     """Whether plain documents break it; the words with numbers of all rules would be most of the schema."""
     is_newest = clause.rule.is_about(ENGINES[0], DEFAULT_CONNECTOR) and not clause.rule.until

@@ -27,6 +27,8 @@ MESSAGES = {
         "8",
         "prefill TP 4 and decode TP 8 must be equal, or both at least the KV heads",
     ),
+    "nixl-pull-replicated-kv-heads": ("8", "prefill TP 8 must be at most decode TP 4, or at most the KV heads"),
+    "nixl-push-replicated-kv-heads": ("8", "decode TP 8 must be at most prefill TP 4, or at most the KV heads"),
 }
 """Of the rules that plain documents meet, the mark and the message with its numbers."""
 SENTENCES = {
@@ -53,7 +55,6 @@ def test_of_a_rule_that_is_met_less_often_an_editor_shows_the_sentence(editor: E
     ("code", "mark", "sentence"),
     [
         ("moriio-write-unequal-tp", "4", "decode TP must equal prefill TP in WRITE mode before vLLM 0.33"),
-        ("nixl-pull-replicated-kv-heads", "8", "prefill TP must be at most decode TP, or at most the KV heads"),
         ("nixl-kv-cache-dtype-mismatch", "fp8", "decode kv_cache_dtype must be prefill's"),
         (
             "moriio-write-sliding-window",

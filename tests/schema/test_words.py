@@ -57,6 +57,8 @@ def test_the_rules_that_plain_documents_of_the_newest_release_meet_are_few() -> 
         "kv-heads-unknown",
         "tp-not-divisible",
         "moriio-read-kv-heads-replicated",
+        "nixl-pull-replicated-kv-heads",
+        "nixl-push-replicated-kv-heads",
     }
 
 

@@ -139,9 +139,7 @@ class _Compiler(NamedTuple):
             and key not in self.known
             and (key.default is not None or key in constraint.needed_keys)
         ]
-        present = [
-            at(key, {"not": {"type": "null"}}, absent=False) for key in constraint.needed_keys if key.maximum is None
-        ]
+        present = [self.is_set(key) for key in constraint.needed_keys if key.maximum is None]
         return _every([*typed, *present, when, broken])
 
     def schema(self, expression: Expression) -> JsonSchema:
@@ -177,7 +175,7 @@ class _Compiler(NamedTuple):
             case IsSet(key) if key in self.known:
                 return ALL
             case IsSet(key):
-                return at(key, {"not": {"type": "null"}}, absent=False)
+                return self.is_set(key)
             case Before(key, release):
                 return self.shared(_before(key, release), f"{key.name}_before_{release_name(release)}")
             case Divides(divisor, dividend):
@@ -190,6 +188,9 @@ class _Compiler(NamedTuple):
                 return _every([self.divides(left, right), self.divides(right, left)])
             case _:
                 return self.at_least(expression.left, expression.right)
+
+    def is_set(self, key: Key) -> JsonSchema:
+        return self.shared(at(key, {"not": {"type": "null"}}, absent=False), f"{key.name}_is_set")
 
     def is_one_of(self, key: Key, values: tuple[str | int | bool, ...]) -> JsonSchema:
         is_default = key.default in values

@@ -11,12 +11,18 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pdtopology.connectors.kinds import DEFAULT_CONNECTOR
 from pdtopology.constraints import Constraint, Key
 from pdtopology.constraints.absence import holds_without
 from pdtopology.constraints.expressions import Is, Not, conjuncts
-from pdtopology.constraints.json_schema import NONE, Definitions, JsonSchema, at, compile_to_json_schema
-from pdtopology.deployment import ENGINES, USUAL_FIELDS
+from pdtopology.constraints.json_schema import (
+    NONE,
+    Definitions,
+    JsonSchema,
+    at,
+    compile_condition,
+    compile_to_json_schema,
+)
+from pdtopology.deployment import USUAL_FIELDS
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.rule import Clause
 
@@ -41,9 +47,8 @@ def is_of_plain_documents(clause: Clause) -> bool:
 
 @cache
 def is_met_often(clause: Clause) -> bool:
-    """Whether plain documents break it; the words with numbers of all rules would be most of the schema."""
-    is_newest = clause.rule.is_about(ENGINES[0], DEFAULT_CONNECTOR) and not clause.rule.until
-    return is_newest and is_of_plain_documents(clause)
+    """Whether plain documents of today break it; the words with numbers of all rules would be most of the schema."""
+    return is_of_plain_documents(clause) and not clause.rule.until
 
 
 class Words(NamedTuple):
@@ -55,14 +60,24 @@ class Words(NamedTuple):
     @property
     def failure(self) -> JsonSchema:
         """Fail at the first of the rule's keys that the document states; at the last one where it states none."""
-        places = (self.clause.at, *self.clause.see)
-        return self._failure_at(places if is_met_often(self.clause) else places[:2])
+        return self._failure_at(self._places)
 
     def sentence(self, values: Values = _NO_VALUES) -> str:
         """The rule's message with the values that are known; it reads without the others too."""
         known = {**_values_where_broken(self.clause.constraint), **values}
         text = re.sub(r" ?{(\w+)}", lambda name: f" {known[name[1]]}" if name[1] in known else "", self.clause.message)
         return re.sub(r",(?=,)|,( not)?$", "", text).strip()
+
+    @property
+    def _places(self) -> tuple[Key, ...]:
+        """The keys at which the rule may be told; of one that is met less often, the first two.
+
+        Its own key is enough where no document that leaves it out breaks the rule.
+        """
+        if holds_without(self.clause.constraint, lambda key: key is self.clause.at):
+            return (self.clause.at,)
+        places = (self.clause.at, *self.clause.see)
+        return places if is_met_often(self.clause) else places[:2]
 
     def _failure_at(self, places: tuple[Key, ...]) -> JsonSchema:
         first, *others = places
@@ -76,7 +91,7 @@ class Words(NamedTuple):
             refusal = self._refusal_with(first)
         if not others:
             return refusal
-        stated = at(first, {"not": {"type": "null"}}, absent=False)
+        stated = compile_condition(first.is_set, self.definitions)
         return {"if": stated, "then": refusal, "else": self._failure_at(tuple(others))}
 
     def _refusal(self) -> JsonSchema:

@@ -65,8 +65,12 @@ class Words(NamedTuple):
     def sentence(self, values: Values = _NO_VALUES) -> str:
         """The rule's message with the values that are known; it reads without the others too."""
         known = {**_values_where_broken(self.clause.constraint), **values}
-        text = re.sub(r" ?{(\w+)}", lambda name: f" {known[name[1]]}" if name[1] in known else "", self.clause.message)
-        return re.sub(r",(?=,)|,( not)?$", "", text).strip()
+        text = self.clause.message
+        for name in re.findall(r"{(\w+)}", text):
+            text = text.replace(f"{{{name}}}", str(known.get(name, "")))
+        # What is left of `sizes {a} and {b}`, `is not {a}` and `must be its peer's, {a}`.
+        text = re.sub(r" +and +(?=must)| *,( not)? *$| *,(?= *,)", " ", text)
+        return re.sub(r" +(?=[ ,:]|$)", "", text)
 
     @property
     def _places(self) -> tuple[Key, ...]:

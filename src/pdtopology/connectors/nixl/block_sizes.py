@@ -59,8 +59,8 @@ def _of_mode(side: Side) -> tuple[Rule, ...]:
                 f"nixl-{side.mode}-replicated-kv-heads",
                 f"nixl-{side.mode}-block-size-not-divisible",
             ),
-            message=f"{side.local} block size {{{local_block.name}}} must be {side.remote}'s, {{{remote_block.name}}}, "
-            f"where {side.remote} TP {{{remote_tp.name}}} is above {side.local} TP {{{local_tp.name}}}",
+            message=f"block sizes {{{local_block.name}}} and {{{remote_block.name}}} must be equal where "
+            f"{side.remote} TP {{{remote_tp.name}}} is above {side.local} TP {{{local_tp.name}}}",
             why="A block would have to be put together of parts of blocks from several ranks.",
             fix="Give both roles one block size.",
             raised=Stage.FIRST_REQUEST,
@@ -88,8 +88,7 @@ RULES = (
         require=EQUAL_BLOCK_SIZES,
         after=("nixl-pull-block-size-not-divisible", "nixl-push-block-size-not-divisible"),
         since=(0, 28),
-        message="decode block size {decode_block_size} must be prefill's, {prefill_block_size}, with kv_buffer_device "
-        "cpu",
+        message="block sizes {prefill_block_size} and {decode_block_size} must be equal with kv_buffer_device cpu",
         why="Blocks are not cut while they are staged in host memory.",
         fix="Give both roles one block size.",
         raised=Stage.FIRST_REQUEST,
@@ -111,8 +110,8 @@ RULES = (
         require=EQUAL_BLOCK_SIZES,
         after=("nixl-pull-block-size-not-divisible", "nixl-push-block-size-not-divisible"),
         until=(0, 28),
-        message="decode block size {decode_block_size} must be prefill's, {prefill_block_size}, for a hybrid model "
-        "before vLLM 0.28",
+        message="block sizes {prefill_block_size} and {decode_block_size} must be equal for a hybrid model before "
+        "vLLM 0.28",
         why="The layers of a hybrid model have groups of blocks that an older handshake asserts to be equal.",
         fix="Give both roles one block size.",
         raised=Stage.FIRST_REQUEST,

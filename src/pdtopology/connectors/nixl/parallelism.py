@@ -134,8 +134,8 @@ PIPELINE_RULES = (
         require=EQUAL_BLOCK_SIZES,
         after=("nixl-push-block-size-not-divisible", "nixl-push-pipeline-hybrid"),
         since=(0, 32),
-        message="decode block size {decode_block_size} must be prefill's, {prefill_block_size}, where stages push a "
-        "hybrid model",
+        message="block sizes {prefill_block_size} and {decode_block_size} must be equal where stages push a hybrid "
+        "model",
         why="Each stage writes whole blocks of its layers' groups.",
         fix="Give both roles one block size.",
         raised=Stage.FIRST_REQUEST,

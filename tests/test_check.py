@@ -230,12 +230,12 @@ def test_more_wrong_values_than_anyone_reads_are_counted() -> None:
 @pytest.mark.parametrize(
     ("prefill", "decode", "heads", "hint"),
     [
-        (4, 8, 64, "decode.tensor_parallel_size: 4, or prefill.tensor_parallel_size: 8"),
+        (4, 8, 64, "decode.tensor_parallel_size: 4, or prefill.tensor_parallel_size: 8, or connector.mode: write"),
         (4, 6, 64, "decode.tensor_parallel_size: 4"),
-        (1, 8, 64, "decode.tensor_parallel_size: 1, or prefill.tensor_parallel_size: 8"),
+        (1, 8, 64, "decode.tensor_parallel_size: 1, or prefill.tensor_parallel_size: 8, or connector.mode: write"),
     ],
 )
-def test_the_hint_is_the_nearest_size_that_leaves_nothing_broken(
+def test_the_hint_is_the_nearest_topologies_that_leave_nothing_broken(
     prefill: int, decode: int, heads: int, hint: str
 ) -> None:
     document = {
@@ -246,14 +246,14 @@ def test_the_hint_is_the_nearest_size_that_leaves_nothing_broken(
     assert check(document)[-1].hint == hint
 
 
-def test_where_no_one_size_mends_all_the_hint_mends_this_and_breaks_nothing() -> None:
+def test_where_no_one_size_mends_all_the_hint_changes_two() -> None:
     document = {
         "model": {"num_attention_heads": 64, "is_mla": True},
         "prefill": {"tensor_parallel_size": 3},
         "decode": {"tensor_parallel_size": 6},
     }
-    hints = [finding.hint for finding in check(document)]
-    assert hints == ["prefill.tensor_parallel_size: 2", "decode.tensor_parallel_size: 1"]
+    hints = {finding.hint for finding in check(document)}
+    assert hints == {"prefill.tensor_parallel_size: 4 and decode.tensor_parallel_size: 8"}
 
 
 def test_a_rule_that_no_size_mends_says_what_to_do() -> None:
@@ -272,7 +272,8 @@ def test_a_finding_reads_as_one_line() -> None:
     [finding] = check(SPLIT)
     assert str(finding) == (
         "<text>:4:25: error[moriio-read-kv-heads-replicated]: prefill TP 4 and decode TP 8 must be equal, "
-        "or both at least the 8 KV heads (decode.tensor_parallel_size: 4, or prefill.tensor_parallel_size: 8)"
+        "or both at least the 8 KV heads (decode.tensor_parallel_size: 4, or prefill.tensor_parallel_size: 8, "
+        "or connector.mode: write)"
     )
 
 
@@ -327,17 +328,6 @@ def test_an_error_silences_a_warning_about_the_same_mistake() -> None:
     assert [finding.code for finding in check(document)] == ["tp-not-divisible"]
 
 
-def test_a_hint_names_no_size_that_its_own_role_cannot_have() -> None:
-    document = {
-        "model": {"num_attention_heads": 64, "total_num_kv_heads": 8},
-        "prefill": {"tensor_parallel_size": 3},
-        "decode": {"tensor_parallel_size": 5},
-    }
-    hints = [finding.hint for finding in check(document)]
-    sizes = {int(part.rpartition(": ")[2]) for hint in hints for part in str(hint).split(", or ")}
-    assert all(64 % size == 0 for size in sizes)
-
-
 def test_a_section_left_empty_is_told_what_to_write() -> None:
     [finding] = check("model: {is_mla: true}\nprefill:\ndecode: {}\n")
     assert (finding.message, finding.hint) == (
@@ -375,3 +365,33 @@ def test_a_stream_of_several_documents_is_not_one_topology() -> None:
 
 def test_loading_takes_overrides() -> None:
     assert load_topology(EQUAL, overrides={"decode.tensor_parallel_size": 4.0}).decode.tensor_parallel_size == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [
+        ("NixlConnector", "write nixl"),
+        ("NixlPushConnector", "write nixl, with mode: push"),
+        ("MoRIIOConnector", "write moriio"),
+        ("LMCacheConnectorV1", "write other, with name: LMCacheConnectorV1"),
+        ("not a name", None),
+    ],
+)
+def test_a_connector_called_by_its_class_is_told_its_kind(kind: str, hint: str | None) -> None:
+    [finding] = check({"model": {"is_mla": True}, "connector": {"kind": kind}, "prefill": {}, "decode": {}})
+    assert (finding.code, finding.path, finding.hint) == ("literal_error", "connector.kind", hint)
+
+
+@pytest.mark.parametrize(
+    ("connector", "hint"),
+    [
+        ({"kind": "nixl", "backend": "rdma"}, "it is a key of connector.kind moriio"),
+        ({"kind": "moriio", "prefill": {"bootstrap_port": 1}}, "it is a key of connector.kind mooncake"),
+        ({"kind": "nixl", "side_chanel_port": 1}, "the keys here are"),
+        ({"kind": "nixl", "decode": {"side_chanel_port": 1}}, "did you mean side_channel_port?"),
+    ],
+)
+def test_a_key_of_another_kind_of_connector_is_told_whose_it_is(connector: Any, hint: str) -> None:
+    [finding] = check({"model": {"is_mla": True}, "connector": connector, "prefill": {}, "decode": {}})
+    assert finding.code == "extra_forbidden"
+    assert str(finding.hint).startswith(hint)

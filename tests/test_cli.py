@@ -9,10 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from pdtopology import RULES, json_schema
+from pdtopology.catalogue import FAMILIES
 from pdtopology.cli import main
 
 GOOD = "model: {total_num_kv_heads: 8}\nprefill: {tensor_parallel_size: 4}\ndecode: {tensor_parallel_size: 4}\n"
@@ -93,7 +95,7 @@ def test_json_is_one_object_of_the_pinned_shape(capsys: pytest.CaptureFixture[st
                 "severity": "error",
                 "path": "decode.tensor_parallel_size",
                 "message": "prefill TP 8 and decode TP 4 must be equal, or both at least the 16 KV heads",
-                "hint": "decode.tensor_parallel_size: 8, or prefill.tensor_parallel_size: 4",
+                "hint": "decode.tensor_parallel_size: 8, or prefill.tensor_parallel_size: 4, or connector.mode: write",
                 "file": "pd.yaml",
                 "line": 3,
                 "column": 32,
@@ -137,6 +139,49 @@ def test_json_with_surrogate_pairs_is_read_from_standard_input(monkeypatch: pyte
     assert main(["check", "-"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(["good.yaml"], 0), (["bad.yaml"], 1), (["missing.yaml"], 2), (["warned.yaml", "--strict"], 1)],
+)
+@pytest.mark.parametrize("form", ["json", "sarif", "github", "junit"])
+def test_every_format_exits_as_text_does(form: str, arguments: list[str], status: int) -> None:
+    assert main(["check", "--format", form, *arguments]) == status
+
+
+def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command prints."""
+    main(arguments)
+    output, error = capsys.readouterr()
+    assert error == ""
+    return output
+
+
+def test_sarif_is_printed_with_a_result_for_each_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    log = json.loads(output_of(capsys, "check", "--format", "sarif", "good.yaml", "bad.yaml", "warned.yaml"))
+    assert [result["ruleId"] for result in log["runs"][0]["results"]] == ["literal_error", "moriio-write-unequal-tp"]
+
+
+def test_github_is_printed_with_a_line_for_each_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = output_of(capsys, "check", "--format", "github", "good.yaml", "bad.yaml", "warned.yaml").splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["::error", "::warning"]
+
+
+def test_github_prints_nothing_about_a_good_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output_of(capsys, "check", "--format", "github", "good.yaml") == ""
+
+
+def test_junit_is_printed_with_a_test_for_each_file(capsys: pytest.CaptureFixture[str]) -> None:
+    cases = ET.fromstring(output_of(capsys, "check", "--format", "junit", "./bad.yaml", "good.yaml"))[0]  # noqa: S314
+    assert [(case.get("name"), [part.tag for part in case]) for case in cases] == [
+        ("./bad.yaml", ["failure"]),
+        ("good.yaml", []),
+    ]
+
+
+def test_a_file_named_twice_is_checked_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output_of(capsys, "check", "bad.yaml", "bad.yaml").endswith("\nbad.yaml: 1 error\n")
+
+
 def test_text_ends_with_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:
     main(["check", "good.yaml", "bad.yaml", "warned.yaml"])
     output = capsys.readouterr().out
@@ -171,14 +216,16 @@ def test_a_terminal_has_color_unless_no_color_is_set(
 
 def test_explain_lists_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [rule.code for rule in RULES]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == [rule.code for rule in RULES]
+    assert [line for line in lines if line and not line.startswith("  ")] == list(FAMILIES)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=[rule.code for rule in RULES])
 def test_explain_tells_the_whole_story(rule: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", rule.code]) == 0
     output = capsys.readouterr().out
-    parts = [rule.code, rule.title, rule.why, rule.fix, *([str(rule.source)] if rule.source else [])]
+    parts = [rule.code, rule.title, rule.why, rule.fix, str(rule.source), rule.raised.value]
     assert [part for part in parts if part not in output] == []
 
 

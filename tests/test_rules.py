@@ -16,14 +16,16 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from pdtopology import RULES, PDTopology, check, json_schema
+from pdtopology.catalogue import CLAUSES, RULE_BY_CODE
 from pdtopology.connectors.kinds import CONNECTORS
 from pdtopology.constraints import Key
+from pdtopology.constraints.absence import holds_without
 from pdtopology.constraints.expressions import MAPPINGS, Computed
 from pdtopology.constraints.json_schema import InexactError, compile_to_json_schema
-from pdtopology.deployment import ENGINES, Deployment
+from pdtopology.deployment import ENGINES, Deployment, is_unusual
 from pdtopology.keys import DECODE_TP
 from pdtopology.rule import Clause, Rule, Severity
-from pdtopology.rules import CLAUSES, RULE_BY_CODE, clauses_for
+from pdtopology.rules import clauses_for, usual_clauses_for
 from pdtopology.section import sections_of
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES, ids=[rule.code for rule in RULES])
@@ -207,6 +209,20 @@ def test_a_pair_has_the_general_rules_and_its_own(engine: str, connector: str) -
     rules = [clause.rule for clause in clauses_for(engine, connector)]
     assert {rule.engine for rule in rules} == {None, engine}
     assert all(connector in rule.connectors or not rule.connectors for rule in rules)
+
+
+@EVERY_PAIR
+def test_a_plain_topology_breaks_no_rule_that_it_does_not_import(engine: str, connector: str) -> None:
+    usual = {clause.name for clause in usual_clauses_for(engine, connector)}
+    for clause in clauses_for(engine, connector):
+        is_met = not holds_without(clause.constraint, lambda key: is_unusual(key.parts))
+        assert clause.name in usual or not is_met, clause.name
+
+
+@EVERY_PAIR
+def test_every_rule_about_a_pair_is_among_its_own(engine: str, connector: str) -> None:
+    expected = {clause.name for clause in CLAUSES if clause.rule.is_about(engine, connector)}
+    assert {clause.name for clause in clauses_for(engine, connector)} == expected
 
 
 def test_no_two_keys_have_the_same_initials() -> None:

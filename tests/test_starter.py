@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -106,11 +107,10 @@ def test_the_schemas_own_name_is_refused(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_disk_that_is_full_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(self: Path, *_: Any, **__: Any) -> None:
-        self.touch()
+    def fails(_: int) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(Path, "write_text", fails)
+    monkeypatch.setattr(os, "fsync", fails)
     assert main(["init"]) == 2
     assert list(tmp_path.iterdir()) == []
 

@@ -10,9 +10,9 @@ from pdtopology.connectors.nixl import NixlConnector
 from pdtopology.connectors.other import OtherConnector
 from pdtopology.deployment import ModelGeometry
 from pdtopology.roles import DecodeRole, PrefillRole
-from pdtopology.rules import RULES
 
 if TYPE_CHECKING:
+    from pdtopology.catalogue import RULES
     from pdtopology.diagnostic import Diagnostic, TopologyError
     from pdtopology.schema import json_schema
     from pdtopology.settings import PDTopologySettings
@@ -38,6 +38,7 @@ __all__ = [
 
 # Imported when first asked for: pydantic-settings alone takes as long as all the rest.
 _LATE = {
+    "RULES": "pdtopology.catalogue",
     "Diagnostic": "pdtopology.diagnostic",
     "TopologyError": "pdtopology.diagnostic",
     "PDTopology": "pdtopology.topology",

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pdtopology.deployment import Deployment
 from pdtopology.load import Case, Source, SourceFault, read_case, read_cases
-from pdtopology.violations import errors, is_refused, warnings
+from pdtopology.violations import errors, warnings
 
 if TYPE_CHECKING:
     from pdtopology.diagnostic import Diagnostic
@@ -69,9 +69,9 @@ def findings_of(case: Case) -> list[Diagnostic]:
         from pdtopology.findings import field_findings
 
         return field_findings(case, error)
-    warned = warnings(deployment)
-    if not warned and not is_refused(deployment):
+    refused, warned = errors(deployment), warnings(deployment)
+    if not refused and not warned:
         return []
     from pdtopology.findings import rule_findings
 
-    return rule_findings(case, deployment, errors(deployment), warned)
+    return rule_findings(case, deployment, refused, warned)

@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     checking = commands.add_parser("check", help="check topology files")
     checking.set_defaults(run=_check)
     checking.add_argument("files", nargs="+", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
-    checking.add_argument("--format", choices=("text", "json"), default="text")
+    checking.add_argument("--format", choices=("text", "json", "sarif", "github", "junit"), default="text")
     checking.add_argument(
         "--set",
         dest="overrides",
@@ -68,6 +68,8 @@ def _parser() -> argparse.ArgumentParser:
         type=_override,
         help="put a value over the file: decode.tensor_parallel_size=8 (repeatable)",
     )
+    checking.add_argument("--fix", action="store_true", help="put the nearest fix into the files")
+    checking.add_argument("--pick", type=_number, metavar="N", help="with --fix: the fix of this number in the hint")
     checking.add_argument("--strict", action="store_true", help="exit 1 for warnings too")
 
     explaining = commands.add_parser("explain", help="tell about a rule, or list all")
@@ -94,6 +96,12 @@ class _PrintVersion(argparse.Action):
         parser.exit()
 
 
+def _number(argument: str) -> int:
+    if not argument.isdecimal() or int(argument) == 0:
+        raise argparse.ArgumentTypeError(f"{argument!r} is not a number from 1")
+    return int(argument)
+
+
 def _override(argument: str) -> tuple[str, Any]:
     """`PATH=VALUE`, the value read as YAML where the field is no text, so that 8 is a number and 0.30 a version."""
     path, equals, value = argument.partition("=")
@@ -112,23 +120,57 @@ def _override(argument: str) -> tuple[str, Any]:
 
 def _check(options: argparse.Namespace) -> int:
     overrides = dict(options.overrides)
-    findings = [
-        finding
-        for file in options.files
-        for finding in check(file if file == "-" else Path(file), overrides=overrides, origin="--set")
-    ]
-    if options.format == "json":
-        from pdtopology.rendering.json import render_json
+    if options.fix and (overrides or "-" in options.files):
+        print("pdtopology: --fix changes files: it goes with neither --set nor standard input", file=sys.stderr)
+        return UNUSABLE
+    if options.pick and not options.fix:
+        print("pdtopology: --pick goes with --fix", file=sys.stderr)
+        return UNUSABLE
+    if options.fix:
+        for file in dict.fromkeys(options.files):
+            _fix(file, options.pick)
+    found = {
+        file: check(file if file == "-" else Path(file), overrides=overrides, origin="--set") for file in options.files
+    }
+    findings = [finding for findings in found.values() for finding in findings]
+    match options.format:
+        case "json":
+            from pdtopology.rendering.json import render_json
 
-        print(render_json(options.files, findings))
-    else:
-        _print_text(options.files, findings)
+            print(render_json(list(found), findings))
+        case "sarif":
+            from pdtopology.rendering.sarif import render_sarif
+
+            print(render_sarif(findings))
+        case "github":
+            from pdtopology.rendering.github import render_github
+
+            print(render_github(findings), end="\n" if findings else "")
+        case "junit":
+            from pdtopology.rendering.junit import render_junit
+
+            print(render_junit(found))
+        case _:
+            _print_text(list(found), findings)
     severities = {finding.severity for finding in findings}
     if any(finding.code == "unreadable-file" for finding in findings):
         return UNUSABLE
-    if Severity.ERROR in severities or (options.strict and severities):
+    if Severity.ERROR in severities or (options.strict and Severity.WARNING in severities):
         return INVALID
     return VALID
+
+
+def _fix(file: str, pick: int | None) -> None:
+    """Mend a file as far as that can be done, and say so; what is left is found by the check that follows."""
+    from pdtopology.mending import UnmendedError, mend
+
+    try:
+        for fix in mend(Path(file), pick):
+            print(f"{file}: set {fix}", file=sys.stderr)
+    except UnmendedError as error:
+        print(f"{file}: not changed: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"{file}: not changed: {error.strerror}", file=sys.stderr)
 
 
 def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
@@ -136,25 +178,26 @@ def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
         from pdtopology.rendering.text import render_text
 
         color = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        for finding in findings:
-            print(render_text(finding, color=color), end="\n\n")
-    errors = sum(finding.severity is Severity.ERROR for finding in findings)
-    warnings = len(findings) - errors
+        print(render_text(findings, color=color), end="\n\n")
+    severities = [finding.severity for finding in findings]
+    nouns = {Severity.ERROR: "error", Severity.WARNING: "warning"}
     counts = [
         f"{count} {noun}{'s' if count != 1 else ''}"
-        for count, noun in ((errors, "error"), (warnings, "warning"))
-        if count
+        for severity, noun in nouns.items()
+        if (count := severities.count(severity))
     ]
+    if undetermined := severities.count(Severity.UNDETERMINED):
+        counts.append(f"{undetermined} undetermined")
     files_word = f"{len(files)} files" if len(files) != 1 else files[0]
     print(f"{files_word}: {', '.join(counts) or 'valid'}")
 
 
 def _explain(options: argparse.Namespace) -> int:
+    from pdtopology.catalogue import FAMILIES, RULE_BY_CODE
     from pdtopology.explain import explain, list_rules
-    from pdtopology.rules import RULE_BY_CODE, RULES
 
     if options.code is None:
-        print(list_rules(RULES))
+        print(list_rules(FAMILIES))
         return VALID
     rule = RULE_BY_CODE.get(options.code)
     if rule is None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import AfterValidator, Field, GetJsonSchemaHandler
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler, ValidationError
 from pydantic_core import CoreSchema
 from typing_extensions import Self
 
@@ -15,7 +15,7 @@ from pdtopology.paths import Path
 from pdtopology.releases import VERSION_PATTERN
 from pdtopology.roles import DecodeRole, PrefillRole
 from pdtopology.section import NonEmpty, Section, sections_of
-from pdtopology.validation import validated
+from pdtopology.validation import restated
 
 ENGINES = ("vllm", "sglang")
 USUAL_FIELDS = {
@@ -25,6 +25,11 @@ USUAL_FIELDS = {
     "decode": frozenset(("tensor_parallel_size", "replicas")),
 }
 """What most documents state; rules about the rest cost those nothing."""
+
+
+def is_unusual(path: tuple[str, ...]) -> bool:
+    """Whether a path leads to a field that few documents state."""
+    return path[0] in USUAL_FIELDS and path[1] not in USUAL_FIELDS[path[0]]
 
 
 class Engine(Section):
@@ -117,7 +122,10 @@ class Deployment(Section):
     @classmethod
     def of(cls, document: Any) -> Self:
         """The sections of a document, each validated by itself. Raises `ValidationError`."""
-        return validated(cls.model_validate, document)
+        try:
+            return cls.model_validate(document)
+        except ValidationError as error:
+            return restated(cls.model_validate, document, error)
 
 
 def takes_text(path: Path) -> bool:

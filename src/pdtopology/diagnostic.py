@@ -47,6 +47,11 @@ class Related:
     location: Location | None = None
     """None where the document does not state it."""
 
+    @property
+    def label(self) -> str:
+        """What to say beside it."""
+        return f"{self.path} is {shown(self.value)}" if self.path else "first here"
+
 
 @dataclass(frozen=True)
 class Diagnostic:
@@ -78,6 +83,16 @@ class Diagnostic:
         hint = f" ({self.hint})" if self.hint else ""
         return f"{place}{': ' if place else ''}{self.severity.value}[{self.code}]: {self.message}{hint}"
 
+    @property
+    def message_with_origin(self) -> str:
+        """The message, and what the value came from where that is not the file."""
+        return f"{self.message} ({self.origin})" if self.origin else self.message
+
+    @property
+    def message_with_hint(self) -> str:
+        """The message with its origin, and the hint in a line of its own."""
+        return self.message_with_origin + (f"\nhint: {self.hint}" if self.hint else "")
+
     def to_json(self) -> dict[str, Any]:
         """The finding as `check --format json` prints it."""
         place = self.location
@@ -85,7 +100,7 @@ class Diagnostic:
             "code": self.code,
             "severity": self.severity.value,
             "path": self.path,
-            "message": f"{self.message} ({self.origin})" if self.origin else self.message,
+            "message": self.message_with_origin,
             "hint": self.hint,
             "file": self.file,
             "line": place and place.line,

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
+from pdtopology.connectors.kinds import CONNECTORS
 from pdtopology.diagnostic import shown
 from pdtopology.paths import Path, dotted
 from pdtopology.suggestions import keys_of, kinds_with, sections_with, suggested_key
@@ -109,6 +110,16 @@ def _truth(_: Path, value: Any) -> str | None:
     return None
 
 
+def _kind(path: Path, value: Any) -> str | None:
+    """The kind of a connector that is called by its class's name."""
+    if path != ("connector", "kind") or not isinstance(value, str):
+        return None
+    for kind in CONNECTORS:
+        if kind in value.lower():
+            return f"write {kind}, with mode: push" if "push" in value.lower() else f"write {kind}"
+    return f"write other, with name: {value}" if value.isidentifier() else None
+
+
 def _owned(path: Path, _: Any) -> str | None:
     names = suggested_key((path[0], path[-1]))
     if names in keys_of((path[0],)):
@@ -120,6 +131,7 @@ _HINTS: Mapping[str, Callable[[Path, Any], str | None]] = {
     "missing": _missing,
     "extra_forbidden": _unknown,
     "int_type": _whole_number,
+    "literal_error": _kind,
     "string_type": _text,
     "bool_type": _truth,
     "model_type": _section,

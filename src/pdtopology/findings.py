@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -11,8 +11,8 @@ from pdtopology.constraints import Key
 from pdtopology.deployment import Deployment
 from pdtopology.diagnostic import Diagnostic, Location, Related, shown
 from pdtopology.field_errors import hint_of, message_of, path_of
+from pdtopology.fixes import nearest_fixes
 from pdtopology.formats.place import Span
-from pdtopology.hints import hint_for
 from pdtopology.load import Case, SourceFault
 from pdtopology.paths import Path, dotted
 from pdtopology.rule import Severity
@@ -66,13 +66,20 @@ def field_findings(case: Case, error: ValidationError) -> list[Diagnostic]:
 def rule_findings(
     case: Case,
     deployment: Deployment,
-    refused: Iterable[Violation],
-    warned: Iterable[Violation],
+    refused: Sequence[Violation],
+    warned: Sequence[Violation],
 ) -> list[Diagnostic]:
-    """The rules that a case breaks, in the order of the file."""
+    """The rules that a case breaks, in the order of the file.
+
+    What is refused has one hint, which mends all of it; where there is none, each rule's own advice.
+    """
+    mended = ", or ".join(map(str, nearest_fixes(deployment))) if refused else ""
     return _in_order(
         [
-            *(_rule_finding(case, violation, Severity.ERROR, hint_for(deployment, violation)) for violation in refused),
+            *(
+                _rule_finding(case, violation, Severity.ERROR, mended or violation.clause.rule.fix)
+                for violation in refused
+            ),
             *(_rule_finding(case, violation, _softened(violation), violation.clause.rule.fix) for violation in warned),
         ]
     )

@@ -14,6 +14,9 @@ from pdtopology.paths import Path, dotted, with_value
 
 MAX_BYTES = 10 * 1024 * 1024
 
+STANDARD_INPUT, TEXT, DATA = "<stdin>", "<text>", "<data>"
+"""What findings call a source that is no file."""
+
 Source: TypeAlias = "str | os.PathLike[str]"
 """A path, `-` for standard input, or the text of a document (a string with a line break, or that begins with `{`)."""
 
@@ -102,7 +105,7 @@ def read_cases(
                 data = with_value(data, path, value)
         except TypeError:
             message = f"{origin} {dotted(path)} does not fit: what stands above it is no mapping"
-            raise SourceFault(Fault("model_type", message), document.text.name if document else "<data>") from None
+            raise SourceFault(Fault("model_type", message), document.text.name if document else DATA) from None
         return Case(data, document, changes, origin)
 
     if isinstance(source, Mapping):
@@ -127,7 +130,7 @@ def read_case(source: Source, overrides: Mapping[str, Any]) -> Case:
 
 def _read_text(source: Source) -> SourceText:
     if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
-        return SourceText("<text>", source, _format_of_text(source))
+        return SourceText(TEXT, source, _format_of_text(source))
     name = _name_of(source)
     try:
         content = _read_bytes(source)
@@ -161,7 +164,7 @@ def _format_of_text(text: str) -> Format:
 
 
 def _name_of(source: Source) -> str:
-    return "<stdin>" if source == "-" else os.fspath(source)
+    return STANDARD_INPUT if source == "-" else os.fspath(source)
 
 
 def _decoded(content: bytes) -> str:

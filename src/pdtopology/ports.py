@@ -28,25 +28,42 @@ _API_PORTS = {"vllm": 8000, "sglang": 30_000}
 _BOOTSTRAP_PORT = 8998
 
 
-class Ports(NamedTuple):
-    """Ports in a row that one role binds on a host."""
+class Service(NamedTuple):
+    """Something that a role runs and others dial."""
 
     name: str
-    """What they are for: `decode's side channel`."""
     path: str
-    """The key that says where they begin."""
+    """The key that says where its ports begin, of either role."""
+
+
+API = Service("API server", "role.port")
+HANDSHAKE = Service("handshake", "connector.role.handshake_port")
+NOTIFICATIONS = Service("notifications", "connector.role.notify_port")
+SIDE_CHANNEL = Service("side channel", "connector.role.side_channel_port")
+BOOTSTRAP = Service("bootstrap server", "connector.role.bootstrap_port")
+EVENTS = Service("KV events", "role.engine_args.kv-events-config")
+
+
+class Ports(NamedTuple):
+    """Ports in a row that one service of a role binds on a host."""
+
+    service: Service
+    role: str
     first: int
-    size: int
-    is_stated: bool
-    """Whether the document says where they begin."""
+    last: int
 
     @property
-    def last(self) -> int:
-        """The last of them."""
-        return self.first + self.size - 1
+    def name(self) -> str:
+        """What they are for: `decode's side channel`."""
+        return f"{self.role}'s {self.service.name}"
+
+    @property
+    def path(self) -> str:
+        """The key that says where they begin."""
+        return self.service.path.replace("role", self.role, 1)
 
     def __str__(self) -> str:
-        return f"{self.first}" if self.size == 1 else f"{self.first} to {self.last}"
+        return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
 
     def meets(self, other: Ports) -> bool:
         """Whether some port belongs to both."""
@@ -60,67 +77,52 @@ def ports_of(topology: Any, role: str) -> list[Ports]:
     (nixl/base_scheduler.py, base + data-parallel index) and MooncakeConnectorScheduler (one bootstrap server an
     instance); SGLang fields/disagg.py.
     """
-    section, connector = getattr(topology, role), topology.connector
+    section = getattr(topology, role)
     engine = topology.engine.name
     api = section.port or _API_PORTS[engine]
-    found = [Ports(f"{role}'s API server", f"{role}.port", api, 1, section.port is not None)]
-    found += _sglang_ports(connector, role) if engine == "sglang" else _vllm_ports(section, connector, role)
+    found = [Ports(API, role, api, api)]
+    part = getattr(topology.connector, role)
+    if engine == "sglang":
+        if role == "prefill":
+            port = getattr(part, "bootstrap_port", _BOOTSTRAP_PORT)
+            found.append(Ports(BOOTSTRAP, role, port, port))
+    else:
+        found += _vllm_ports(topology.connector, section, part, role)
     return found
 
 
-def _sglang_ports(connector: Any, role: str) -> list[Ports]:
-    part = getattr(connector, role)
-    if role != "prefill":
-        return []
-    first = getattr(part, "bootstrap_port", _BOOTSTRAP_PORT)
-    return [_connector_ports(connector, role, "bootstrap_port", "bootstrap server", first, 1)]
-
-
-def _vllm_ports(section: Any, connector: Any, role: str) -> list[Ports]:
-    part = getattr(connector, role)
-    local_ranks = section.data_parallel_size
-    if section.data_parallel_size_local is not None:
-        local_ranks = max(section.data_parallel_size_local, 1)
+def _vllm_ports(connector: Any, section: Any, part: Any, role: str) -> list[Ports]:
+    stated_ranks = section.data_parallel_size_local
+    last_rank = max((section.data_parallel_size if stated_ranks is None else stated_ranks) - 1, 0)
     found = []
     if connector.kind == "moriio":
-        count = local_ranks + section.tensor_parallel_size - 1
-        for field, name in (("handshake_port", "handshake"), ("notify_port", "notifications")):
-            found.append(_connector_ports(connector, role, field, name, getattr(part, field), count))
+        last = last_rank + section.tensor_parallel_size - 1
+        found += [
+            Ports(HANDSHAKE, role, part.handshake_port, part.handshake_port + last),
+            Ports(NOTIFICATIONS, role, part.notify_port, part.notify_port + last),
+        ]
     elif connector.kind == "nixl":
-        found.append(_side_channel(section, connector, role, local_ranks))
+        first = _from_environment(section, "VLLM_NIXL_SIDE_CHANNEL_PORT", part, "side_channel_port")
+        found.append(Ports(SIDE_CHANNEL, role, first, first + last_rank))
     elif connector.kind == "mooncake" and role == "prefill" and connector.bootstrap_server_address is None:
         first = _from_environment(section, "VLLM_MOONCAKE_BOOTSTRAP_PORT", part, "bootstrap_port")
-        found.append(_connector_ports(connector, role, "bootstrap_port", "bootstrap server", first, 1))
-    events = _events_port(section)
-    if events is not None:
-        path = f"{role}.engine_args.kv-events-config"
-        found.append(Ports(f"{role}'s KV events", path, events, local_ranks, is_stated=True))
+        found.append(Ports(BOOTSTRAP, role, first, first))
+    if section.engine_args and (events := _events_port(section.engine_args)) is not None:
+        found.append(Ports(EVENTS, role, events, events + last_rank))
     return found
-
-
-def _side_channel(section: Any, connector: Any, role: str, local_ranks: int) -> Ports:
-    part = getattr(connector, role)
-    first = _from_environment(section, "VLLM_NIXL_SIDE_CHANNEL_PORT", part, "side_channel_port")
-    return _connector_ports(connector, role, "side_channel_port", "side channel", first, local_ranks)
-
-
-def _connector_ports(connector: Any, role: str, field: str, name: str, first: int, count: int) -> Ports:
-    is_stated = field in getattr(connector, role).model_fields_set
-    return Ports(f"{role}'s {name}", f"connector.{role}.{field}", first, count, is_stated)
 
 
 def _from_environment(section: Any, variable: str, part: Any, field: str) -> int:
     """The field where it is stated, else the variable of the role's `env`, else the default."""
-    text = section.env.get(variable, "")
-    if field not in part.model_fields_set and text.isdecimal():
+    text = section.env.get(variable, "") if section.env else ""
+    if text.isdecimal() and field not in part.model_fields_set:
         return int(text)
     port: int = getattr(part, field)
     return port
 
 
-def _events_port(section: Any) -> int | None:
+def _events_port(arguments: Mapping[str, Any]) -> int | None:
     """The port of the KV-event publisher, where it is turned on."""
-    arguments = section.engine_args
     config = arguments.get("kv-events-config", arguments.get("kv_events_config"))
     if isinstance(config, str):
         try:
@@ -146,9 +148,10 @@ def overlaps_of_one_host(topology: Any) -> Iterator[Found]:
     prefill_host, decode_host = (host_of(topology, role) for role in ROLES)
     if prefill_host is None or prefill_host != decode_host:
         return
+    states_api_ports = topology.prefill.port or topology.decode.port
     for prefill in ports_of(topology, "prefill"):
         for decode in ports_of(topology, "decode"):
-            are_defaults = prefill.path == "prefill.port" and not prefill.is_stated and not decode.is_stated
+            are_defaults = prefill.service is decode.service is API and not states_api_ports
             if prefill.meets(decode) and not are_defaults:
                 yield _found(decode, prefill)
 

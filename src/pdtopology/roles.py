@@ -3,8 +3,8 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError
 from typing_extensions import LiteralString
 
 from pdtopology.connectors.fields import Port
@@ -33,11 +33,18 @@ def _not_owned(argument: str) -> str:
     return argument
 
 
+class _NotOwned:
+    """The schema of an argument's name; pydantic's own annotation for that imports all that generates schemas."""
+
+    def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1, "not": {"pattern": OWNED_ARGUMENT_PATTERN}}
+
+
 EngineArgument = Annotated[
     str,
     Field(min_length=1),
     AfterValidator(_not_owned),
-    WithJsonSchema({"type": "string", "minLength": 1, "not": {"pattern": OWNED_ARGUMENT_PATTERN}}),
+    _NotOwned(),
 ]
 
 

@@ -1,9 +1,10 @@
-"""The general rules, and `RULES`: the table of contents of everything that is refused."""
+"""The general rules, and which others concern a topology."""
 
 from __future__ import annotations
 
-from pdtopology import features, parallelism, ports, sglang
-from pdtopology.connectors import mooncake, moriio, nixl, other
+from collections.abc import Iterable
+from importlib import import_module
+
 from pdtopology.constraints import divides, one_divides_other
 from pdtopology.keys import (
     ATTENTION_HEADS,
@@ -138,27 +139,35 @@ GENERAL = (
 )
 """What holds for every connector."""
 
-FAMILIES: dict[str, tuple[Rule, ...]] = {
-    "Every connector": GENERAL,
-    "vLLM's parallelism": parallelism.RULES,
-    "vLLM's roles and features": features.RULES,
-    "Ports and hosts": ports.RULES,
-    "MoRIIO": moriio.RULES,
-    "NIXL": nixl.RULES,
-    "Mooncake": mooncake.RULES,
-    "Other connectors": other.RULES,
-    "SGLang": sglang.RULES,
+# Where each engine's and connector's rules are: first those about the fields that most documents state, then the
+# others, which are not even imported for a document that states no other field.
+_OF_ENGINE = {
+    "vllm": ((), ("pdtopology.parallelism", "pdtopology.features", "pdtopology.ports")),
+    "sglang": (("pdtopology.sglang",), ("pdtopology.ports",)),
 }
-"""Every rule by what it is about."""
+_MORIIO, _NIXL = "pdtopology.connectors.moriio", "pdtopology.connectors.nixl"
+_OF_CONNECTOR = {
+    "moriio": ((f"{_MORIIO}.transfer",), (f"{_MORIIO}.hybrid", f"{_MORIIO}.parallelism")),
+    "nixl": (
+        (f"{_NIXL}.handshake",),
+        (f"{_NIXL}.block_sizes", f"{_NIXL}.caches", f"{_NIXL}.parallelism", f"{_NIXL}.mamba"),
+    ),
+    "mooncake": (("pdtopology.connectors.mooncake.rules",), ()),
+    "other": (("pdtopology.connectors.other",), ()),
+}
 
-RULES: tuple[Rule, ...] = tuple(rule for family in FAMILIES.values() for rule in family)
-"""Every rule, in the order in which findings are told."""
 
-RULE_BY_CODE = {rule.code: rule for rule in RULES}
-
-CLAUSES: tuple[Clause, ...] = tuple(clause for rule in RULES for clause in rule.clauses)
+def usual_clauses_for(engine: str, connector: str) -> list[Clause]:
+    """The clauses that a topology with this engine and this kind of connector can break by its usual fields alone."""
+    return _clauses(engine, connector, (*_OF_ENGINE[engine][0], *_OF_CONNECTOR[connector][0]))
 
 
-def clauses_for(engine: str, connector: str) -> tuple[Clause, ...]:
+def clauses_for(engine: str, connector: str) -> list[Clause]:
     """The clauses that concern a topology with this engine and this kind of connector."""
-    return tuple(clause for clause in CLAUSES if clause.rule.is_about(engine, connector))
+    (usual, others), (usual_of_connector, others_of_connector) = _OF_ENGINE[engine], _OF_CONNECTOR[connector]
+    return _clauses(engine, connector, (*usual, *others, *usual_of_connector, *others_of_connector))
+
+
+def _clauses(engine: str, connector: str, modules: Iterable[str]) -> list[Clause]:
+    rules = (*GENERAL, *(rule for module in map(import_module, modules) for rule in module.RULES))
+    return [clause for rule in rules if rule.is_about(engine, connector) for clause in rule.clauses]

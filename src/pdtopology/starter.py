@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pdtopology.check import check
+from pdtopology.files import write_whole
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.releases import NEWEST, release_name
 from pdtopology.schema import FILE_NAMES, dump, json_schema
@@ -60,7 +60,7 @@ class Starter(NamedTuple):
             if not force and path.exists() and path.read_bytes() != text.encode():
                 raise FileExistsError(f"{path} exists; --force overwrites it")
         for path, text in contents.items():
-            _write_whole(path, text)
+            write_whole(path, text)
 
 
 def starter_for(path: Path, model: Mapping[str, Any] = EXAMPLE_MODEL) -> Starter:
@@ -135,13 +135,3 @@ def _members(section: str, values: Mapping[str, Any], form: str, value_text: Any
 def _yaml_value(value: Any) -> str:
     is_plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w./-]*", value)
     return str(value) if is_plain else json.dumps(value)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write beside the file and put it in place in one step."""
-    written = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        written.write_text(text, encoding="utf-8", newline="\n")
-        written.replace(path)
-    finally:
-        written.unlink(missing_ok=True)

@@ -8,8 +8,8 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
 from typing_extensions import Self
 
 from pdtopology.deployment import Deployment
-from pdtopology.validation import validated
-from pdtopology.violations import Violation, errors, is_refused, warnings
+from pdtopology.validation import restated
+from pdtopology.violations import FIND_REFUSALS, Violation, errors, warnings
 
 
 class PDTopology(Deployment):
@@ -46,12 +46,16 @@ class PDTopology(Deployment):
     @model_validator(mode="wrap")
     @classmethod
     def _satisfies_every_rule(cls, document: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        if isinstance(document, Deployment):
+        # A mapping, the usual document, is told from a model by the cheaper test.
+        if type(document) is not dict and isinstance(document, Deployment):
             # Validated again, whatever it was made by; pydantic itself would hand `schema_uri` back by that name.
             stated = document.model_fields_set - {"schema_uri"}
             document = {name: getattr(document, name) for name in stated}
-        topology = validated(handler, document)
-        if is_refused(topology):
+        try:
+            topology = handler(document)
+        except ValidationError as error:
+            topology = restated(handler, document, error)
+        if FIND_REFUSALS[topology.engine.name][topology.connector.kind](topology) is not None:
             line_errors = [_line_error(violation) for violation in errors(topology)]
             raise ValidationError.from_exception_data(cls.__name__, line_errors)
         return topology

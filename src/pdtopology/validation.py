@@ -17,25 +17,21 @@ _Validated = TypeVar("_Validated")
 _KIND = ("connector", "kind")
 
 
-def validated(validate: Callable[[Any], _Validated], document: Any) -> _Validated:
-    """What a strict validation makes of a document, or of the same document stated as it wants.
+def restated(validate: Callable[[Any], _Validated], document: Any, failure: ValidationError) -> _Validated:
+    """What a strict validation that failed makes of the same document stated as it wants.
 
-    JSON has one number type, so `4.0` is 4 where a size is wanted; and a connector without a kind is MoRIIO. The
-    document is restated only once its validation has failed. Raises `ValidationError`.
+    JSON has one number type, so `4.0` is 4 where a size is wanted; and a connector without a kind is MoRIIO. Raises
+    `ValidationError`.
     """
-    try:
-        return validate(document)
-    except ValidationError as error:
-        restated = _with_connector_kind(document, error)
-    try:
-        return validate(restated)
-    except ValidationError as error:
-        whole, failure = _with_whole_numbers(restated, error), error
-    try:
-        if whole is not restated:
-            return validate(whole)
-    except ValidationError as error:
-        failure = error
+    for restate in (_with_connector_kind, _with_whole_numbers):
+        changed = restate(document, failure)
+        if changed is document:
+            continue
+        document = changed
+        try:
+            return validate(document)
+        except ValidationError as error:
+            failure = error
     raise _at_document_paths(failure) from None
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from pdtopology.constraints import Constraint, Key, compile_to_python
+from pdtopology.constraints.absence import holds_without
 from pdtopology.constraints.expressions import Computed
-from pdtopology.constraints.python import value_of
-from pdtopology.deployment import ENGINES, USUAL_FIELDS, Deployment
+from pdtopology.constraints.python import Broken, value_of
+from pdtopology.deployment import ENGINES, USUAL_FIELDS, Deployment, is_unusual
 from pdtopology.rule import Clause
-from pdtopology.rules import clauses_for
+from pdtopology.rules import clauses_for, usual_clauses_for
 
 
 class Violation(NamedTuple):
@@ -36,11 +38,6 @@ class Violation(NamedTuple):
         return self.clause.message.format_map(self.values)
 
 
-def is_refused(topology: Deployment) -> bool:
-    """Whether any rule refuses the topology; all that a good one pays for the rules."""
-    return _REFUSING[topology.engine.name][topology.connector.kind].find_broken(topology) is not None
-
-
 def errors(topology: Deployment) -> list[Violation]:
     """What refuses the topology."""
     return [violation for clause in refusing_clauses(topology) for violation in _violations(topology, clause)]
@@ -48,7 +45,7 @@ def errors(topology: Deployment) -> list[Violation]:
 
 def warnings(topology: Deployment) -> list[Violation]:
     """What warns of it, where no error silences that."""
-    clauses = _WARNING[topology.engine.name][topology.connector.kind].broken_clauses(topology)
+    clauses = _without_silenced(_FIND_WARNINGS[topology.engine.name][topology.connector.kind](topology))
     if not clauses:
         return []
     refusing = refusing_clauses(topology)
@@ -62,38 +59,61 @@ def warnings(topology: Deployment) -> list[Violation]:
 
 def refusing_clauses(topology: Deployment | SimpleNamespace) -> list[Clause]:
     """The clauses that refuse the topology, without those that another one silences."""
-    return _REFUSING[topology.engine.name][topology.connector.kind].broken_clauses(topology)
+    return _without_silenced(FIND_REFUSALS[topology.engine.name][topology.connector.kind](topology))
 
 
-class _Check(NamedTuple):
-    """One compiled function, and the clauses that its answers count."""
-
-    clauses: list[Clause]
-    find_broken: Callable[[Any], list[int] | None]
-
-    def broken_clauses(self, topology: Any) -> list[Clause]:
-        broken = [self.clauses[index] for index in self.find_broken(topology) or ()]
-        return [clause for clause in broken if not any(map(clause.is_silenced_by, broken))]
+_MAX_COMPILED = 256
 
 
-class _Checks(dict[str, _Check]):
-    """The check of each connector's topologies with one engine, compiled when first asked for."""
+class _Finders(dict[str, Broken[Clause]]):
+    """By kind of connector, a function that finds the clauses that a topology breaks with one engine.
+
+    Compiled when first asked for. Most topologies state the usual fields only, and pay for the rules about those; for
+    others a second function is compiled from all the rules that the fields they state can break.
+    """
 
     def __init__(self, engine: str, demand: Callable[[Clause], Constraint | None]) -> None:
         super().__init__()
         self._engine = engine
         self._demand = demand
+        self._unusual = lru_cache(_MAX_COMPILED)(self._compiled)
 
-    def __missing__(self, connector: str) -> _Check:
-        demands = [(clause, self._demand(clause)) for clause in clauses_for(self._engine, connector)]
-        clauses = [clause for clause, constraint in demands if constraint]
-        constraints = [constraint for _, constraint in demands if constraint]
-        check = self[connector] = _Check(clauses, compile_to_python(constraints, USUAL_FIELDS))
-        return check
+    def __missing__(self, connector: str) -> Broken[Clause]:
+        usual = self._demands(usual_clauses_for(self._engine, connector), frozenset())
+        finder = self[connector] = compile_to_python(usual, USUAL_FIELDS, self._find_unusual)
+        return finder
+
+    def _find_unusual(self, topology: Any) -> list[Clause] | None:
+        stated = frozenset(
+            (section, name)
+            for section, usual in USUAL_FIELDS.items()
+            for name in getattr(topology, section).__pydantic_fields_set__ - usual
+        )
+        return self._unusual(topology.connector.kind, stated)(topology)
+
+    def _compiled(self, connector: str, stated: frozenset[tuple[str, ...]]) -> Broken[Clause]:
+        return compile_to_python(self._demands(clauses_for(self._engine, connector), stated))
+
+    def _demands(self, clauses: Iterable[Clause], stated: frozenset[tuple[str, ...]]) -> dict[Clause, Constraint]:
+        """The constraints that a topology can break which states these unusual fields and no other."""
+
+        def is_absent(key: Key) -> bool:
+            return is_unusual(key.parts) and key.parts[:2] not in stated
+
+        demands = ((clause, self._demand(clause)) for clause in clauses)
+        return {clause: demand for clause, demand in demands if demand and not holds_without(demand, is_absent)}
 
 
-_REFUSING = {engine: _Checks(engine, lambda clause: clause.refused) for engine in ENGINES}
-_WARNING = {engine: _Checks(engine, lambda clause: clause.warned) for engine in ENGINES}
+FIND_REFUSALS: Mapping[str, Mapping[str, Broken[Clause]]] = {
+    engine: _Finders(engine, lambda clause: clause.refused) for engine in ENGINES
+}
+"""By engine and kind of connector, a function that gives None for a topology that no rule refuses."""
+_FIND_WARNINGS = {engine: _Finders(engine, lambda clause: clause.warned) for engine in ENGINES}
+
+
+def _without_silenced(broken: list[Clause] | None) -> list[Clause]:
+    broken = broken or []
+    return [clause for clause in broken if not any(map(clause.is_silenced_by, broken))]
 
 
 def _violations(topology: Deployment, clause: Clause) -> list[Violation]:

@@ -27,7 +27,7 @@ from tests.agreement.products import PRODUCTS
 _BEYOND_SCHEMA = {rule.code for rule in RULES if rule.beyond_schema}
 _IN_SCHEMA = {
     (engine, kind): compile_to_python(
-        [held for clause in clauses_for(engine, kind) if (held := clause.refused_by_schema)]
+        {clause: held for clause in clauses_for(engine, kind) if (held := clause.refused_by_schema)}
     )
     for engine in ENGINES
     for kind in CONNECTORS

@@ -9,7 +9,7 @@ import pytest
 from pdtopology import geometry
 from pdtopology.deployment import Deployment
 from pdtopology.geometry import GeometryError
-from pdtopology.violations import is_refused
+from pdtopology.violations import FIND_REFUSALS
 
 SIZES = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 24, 32)
 
@@ -42,7 +42,7 @@ def is_accepted(prefill: int, decode: int, kv_heads: int, *, is_mla: bool, mode:
             "decode": {"tensor_parallel_size": decode},
         }
     )
-    return not is_refused(deployment)
+    return FIND_REFUSALS["vllm"]["moriio"](deployment) is None
 
 
 @pytest.mark.parametrize("is_mla", [False, True], ids=["heads", "MLA"])

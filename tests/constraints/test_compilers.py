@@ -98,7 +98,7 @@ _compiled: dict[Constraint, Any] = {}
 def compiled(constraint: Constraint) -> Any:
     """The function of a constraint, made once."""
     if constraint not in _compiled:
-        _compiled[constraint] = compile_to_python([constraint])
+        _compiled[constraint] = compile_to_python({0: constraint})
     return _compiled[constraint]
 
 
@@ -221,12 +221,19 @@ def test_a_size_without_a_maximum_is_refused() -> None:
         compile_to_json_schema(Constraint(ALWAYS, divides(Key("free", "model.free"), A)))
 
 
-def test_python_tells_every_broken_constraint_by_its_index() -> None:
-    broken = compile_to_python(
-        [Constraint(ALWAYS, divides(A, B)), Constraint(ALWAYS, A >= B), Constraint(ALWAYS, same(A, B))]
-    )
+def test_python_tells_every_broken_constraint_by_its_name() -> None:
+    constraints: dict[str, Expression] = {"divides": divides(A, B), "order": A >= B, "same": same(A, B)}
+    broken = compile_to_python({name: Constraint(ALWAYS, require) for name, require in constraints.items()})
     topology = SimpleNamespace(left=SimpleNamespace(size=3), right=SimpleNamespace(size=4))
-    assert broken(topology) == [0, 1, 2]
+    assert broken(topology) == ["divides", "order", "same"]
+
+
+def test_what_states_an_unusual_field_is_left_to_the_other_function() -> None:
+    usual = {"left": frozenset(["size"])}
+    broken = compile_to_python({0: Constraint(ALWAYS, ~A.is_(3))}, usual, lambda _: [7])
+    plain = SimpleNamespace(size=3, __pydantic_fields_set__={"size"})
+    other = SimpleNamespace(size=3, __pydantic_fields_set__={"size", "host"})
+    assert (broken(SimpleNamespace(left=plain)), broken(SimpleNamespace(left=other))) == ([0], [7])
 
 
 def test_a_type_error_elsewhere_is_not_a_broken_constraint_in_the_schema() -> None:
@@ -266,7 +273,7 @@ def test_large_primes_are_told_apart_by_their_classes(require: Expression) -> No
     definitions = Definitions()
     schema = compile_to_json_schema(Constraint(ALWAYS, require), definitions=definitions)
     validator = jsonschema_rs.validator_for({**schema, "$defs": definitions.schemas})
-    broken = compile_to_python([Constraint(ALWAYS, require)])
+    broken = compile_to_python({0: Constraint(ALWAYS, require)})
     for left, right in product(range(1, 301), (*range(1, 301), *range(481, 1025, 7), 1021, 1024)):
         document = {"left": {"size": left}, "right": {"size": right}}
         topology = SimpleNamespace(left=SimpleNamespace(size=left), right=SimpleNamespace(size=right))

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from pdtopology.catalogue import CLAUSES, RULE_BY_CODE
 from pdtopology.constraints.json_schema import Definitions
 from pdtopology.rule import Clause
-from pdtopology.rules import CLAUSES, RULE_BY_CODE
 from pdtopology.schema.words import Words, is_met_often
 
 IN_SCHEMA = [clause for clause in CLAUSES if clause.refused_by_schema]

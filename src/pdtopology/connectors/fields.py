@@ -1,7 +1,5 @@
 """Fields that the connectors share."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """A connector whose rules are not known: judged by the general rules only."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
-from pdtopology.constraints.absence import holds_without
 from pdtopology.constraints.expressions import (
     Agree,
     AllOf,
@@ -25,63 +24,64 @@ from pdtopology.constraints.expressions import (
     Not,
     Product,
     Same,
+    conjuncts,
+    keys,
 )
 from pdtopology.releases import NEWEST, release_of
 
-FieldsOfSections = Mapping[str, frozenset[str]]
+FieldsOfSections: TypeAlias = Mapping[str, frozenset[str]]
+Name = TypeVar("Name")
+Broken: TypeAlias = Callable[[Any], list[Name] | None]
+"""Takes a topology to the names of the constraints it breaks, or None where it breaks none."""
 
 
 def compile_to_python(
-    constraints: Sequence[Constraint], usual: FieldsOfSections = MappingProxyType({})
-) -> Callable[[Any], list[int] | None]:
-    """A function from a topology to the indexes of the constraints it breaks, or None where it breaks none.
+    constraints: Mapping[Name, Constraint],
+    usual: FieldsOfSections = MappingProxyType({}),
+    otherwise: Broken[Name] | None = None,
+) -> Broken[Name]:
+    """A function that finds the broken ones of some constraints, in their order.
 
-    `usual` names the fields of some sections that most documents state. Where a topology states no others, the
-    constraints that cannot be broken without another are passed over at once.
+    `usual` names fields of some sections; what states others is left to `otherwise`.
     """
-    return _Compiler(constraints, usual).function()
+    compiler = _Compiler()
+    lines = ["def broken(topology):", *(f"{section} = topology.{section}" for section in usual)]
+    if usual:
+        is_usual = " and ".join(f"{section}.__pydantic_fields_set__ <= usual_{section}" for section in usual)
+        lines.append(f"if not ({is_usual}): return otherwise(topology)")
+    lines.append("found = None")
+    read: set[Key] = set()
+    local = set(usual)
+    for index, constraint in enumerate(constraints.values()):
+        lines += compiler.check(index, constraint, read, local)
+    lines.append("return found")
+    namespace = compiler.namespace | {f"usual_{section}": fields for section, fields in usual.items()}
+    namespace |= {"names": list(constraints), "otherwise": otherwise}
+    exec("\n    ".join(lines), namespace)  # noqa: S102 - the text comes from the rules alone
+    function: Broken[Name] = namespace["broken"]
+    return function
 
 
 class _Compiler:
-    def __init__(self, constraints: Sequence[Constraint], usual: FieldsOfSections) -> None:
-        self._usual = usual
-        self._constraints = list(enumerate(constraints))
-        self._namespace: dict[str, Any] = {"release_of": release_of, "inside": _inside, "search": _search}
-        self._read: set[Key] = set()
+    def __init__(self) -> None:
+        self.namespace: dict[str, Any] = {"release_of": release_of, "inside": _inside, "search": _search}
 
-    def function(self) -> Callable[[Any], list[int] | None]:
-        rare = [item for item in self._constraints if holds_without(item[1], self._is_unusual)]
-        common = [item for item in self._constraints if item not in rare]
-        sections = sorted({key.parts[0] for _, constraint in self._constraints for key in constraint.keys})
-        lines = ["def broken(topology):", *(f"    {section} = topology.{section}" for section in sections)]
-        lines += ["    found = None", *self._checks(common, "    ")]
-        if rare:
-            guarded = {key.parts[0] for _, constraint in rare for key in constraint.keys if self._is_unusual(key)}
-            stated = [f"{section}.__pydantic_fields_set__ <= usual_{section}" for section in sorted(guarded)]
-            self._namespace |= {f"usual_{section}": self._usual[section] for section in guarded}
-            lines += [f"    if not ({' and '.join(stated)}):", *self._checks(rare, "        ")]
-        lines.append("    return found and sorted(found)")
-        exec("\n".join(lines), self._namespace)  # noqa: S102 - the text comes from the rules alone
-        function: Callable[[Any], list[int] | None] = self._namespace["broken"]
-        return function
+    def check(self, index: int, constraint: Constraint, read: set[Key], local: set[str]) -> list[str]:
+        """Statements that read what the constraint compares and was not read before, and test it.
 
-    def _is_unusual(self, key: Key) -> bool:
-        section, field, *_ = key.parts
-        return section in self._usual and field not in self._usual[section]
-
-    def _checks(self, constraints: Sequence[tuple[int, Constraint]], margin: str) -> list[str]:
-        """The tests of some constraints, after the values that they read."""
-        compared = {key for _, constraint in constraints for key in constraint.compared_keys}
-        lines = []
-        for key in sorted(compared - self._read, key=lambda key: key.path):
-            lines.append(f"{margin}{key.name} = {_value(key)}")
-            if key.nullable and key.default is not None:
-                lines.append(f"{margin}if {key.name} is None: {key.name} = {key.default!r}")
-        self._read |= compared
-        for index, constraint in constraints:
-            lines.append(f"{margin}if {self._broken(constraint)}:")
-            lines.append(f"{margin}    found = [*(found or ()), {index}]")
-        return lines
+        Where its first condition is about what was read already, the rest is read behind that.
+        """
+        first = conjuncts(constraint.when)[:1]
+        unread = [key for key in constraint.compared_keys if key not in read]
+        sections = dict.fromkeys(key.parts[0] for key in unread if key.parts[0] not in local)
+        reading = [f"{section} = topology.{section}" for section in sections]
+        reading += [line for key in unread for line in _reading(key)]
+        test = f"if {self._broken(constraint)}: found = [*(found or ()), names[{index}]]"
+        if unread and first and read.issuperset(keys(first[0])):
+            return [f"if {self._source(first[0])}:", *(f"    {line}" for line in (*reading, test))]
+        read.update(unread)
+        local.update(sections)
+        return [*reading, test]
 
     def _broken(self, constraint: Constraint) -> str:
         guards = [f"{key.name} is not None" for key in constraint.needed_keys]
@@ -97,8 +97,8 @@ class _Compiler:
             case Not(part):
                 return f"(not {self._source(part)})"
             case Computed():
-                name = f"computed_{len(self._namespace)}"
-                self._namespace[name] = expression.find
+                name = f"computed_{len(self.namespace)}"
+                self.namespace[name] = expression.find
                 return f"(not any(True for _ in {name}(topology)))"
             case _:
                 return _comparison(expression)
@@ -139,26 +139,29 @@ def _operand(operand: Key | Product) -> str:
     return f"({operand.left.name} * {operand.right.name})" if isinstance(operand, Product) else operand.name
 
 
-def _value(key: Key) -> str:
-    """The value's place in the topology, or in a mapping there."""
+def _reading(key: Key) -> list[str]:
+    """Statements that give the key's name its value in the topology, or in a mapping there."""
     field = ".".join(key.parts[: key.mapping_depth])
     below = key.parts[key.mapping_depth :]
-    return f"inside({field}, {below!r})" if below else field
+    if below:
+        return [f"{key.name} = inside({field}, {below!r}, {key.default!r}) if {field} else {key.default!r}"]
+    lines = [f"{key.name} = {field}"]
+    if key.nullable:
+        lines.append(f"if {key.name} is None: {key.name} = {key.default!r}")
+    return lines
 
 
 def value_of(topology: Any, key: Key) -> Any:
     """The value that the document has at a key, or what its absence means."""
     value = attrgetter(".".join(key.parts[: key.mapping_depth]))(topology)
-    value = _inside(value, key.parts[key.mapping_depth :])
-    return key.default if value is None else value
+    return _inside(value, key.parts[key.mapping_depth :], key.default)
 
 
-def _inside(mapping: Any, path: tuple[str, ...]) -> Any:
+def _inside(value: Any, path: tuple[str, ...], default: Any) -> Any:
+    """What stands in nested mappings, or the default where nothing or null does."""
     for key in path:
-        if not isinstance(mapping, Mapping):
-            return None
-        mapping = mapping.get(key)
-    return mapping
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return default if value is None else value
 
 
 def _search(pattern: str, text: Any) -> bool:

@@ -6,7 +6,7 @@ import re
 import sys
 from collections import Counter
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdtopology.formats.flow import FlowScanner, require_depth, require_modest, require_short_tokens
 from pdtopology.formats.place import Fault, Place, Places, Span, duplicate_key, too_deep
@@ -36,16 +36,26 @@ def read(text: str) -> list[Any]:
 
 def locate(text: str) -> list[Places]:
     """Where each value of the one document stands."""
-    scanner = _Scanner(text)
+    scanner = Scanner(text)
     scanner.document()
     return [scanner.places]
 
 
-class _Scanner(FlowScanner):
+class Statement(NamedTuple):
+    """A header, or a key with its value."""
+
+    table: Path
+    """The one that the header opens, or that the key stands below."""
+    span: Span
+    is_header: bool
+
+
+class Scanner(FlowScanner):
     """Walks tables as well; an array of tables stands for its last item in the headers that follow."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, "=", lambda quoted: tomllib.loads(f"key = {quoted}")["key"])
+        self.statements: list[Statement] = []
         self._tables: set[Path] = set()
         self._lengths: Counter[Path] = Counter()
 
@@ -55,10 +65,13 @@ class _Scanner(FlowScanner):
         self.places[()] = Place(None, Span(0, len(self.text)))
         self.blank()
         while self.position < len(self.text):
-            if self.skip("["):
+            start = self.position
+            is_header = self.skip("[")
+            if is_header:
                 table = self._header(is_array=self.skip("["))
             else:
                 self.member(table)
+            self.statements.append(Statement(table, Span(start, self.position), is_header=is_header))
             self.blank()
 
     def _header(self, *, is_array: bool) -> Path:

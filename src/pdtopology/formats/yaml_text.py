@@ -68,21 +68,22 @@ def read(text: str) -> list[Any]:
     with _faults_of(text):
         if len(text) > _LONG:
             _require_modest(text)
-        documents = [builder.build(node, 0) for node in _nodes(text)]
+        documents = [builder.build(node, 0) for node in nodes(text)]
     return documents or [None]
 
 
 def locate(text: str) -> list[Places]:
     """Where each value of each document stands; a merged or aliased one where its anchor is."""
     located = []
-    for node in _nodes(text):
+    for node in nodes(text):
         places: Places = {}
         _place(node, (), None, places)
         located.append(places)
     return located
 
 
-def _nodes(text: str) -> Iterator[Node]:
+def nodes(text: str) -> Iterator[Node]:
+    """The root of each document that is not empty."""
     loader = _CoreSchemaLoader(text)
     while loader.check_node():
         node = loader.get_node()
@@ -166,7 +167,7 @@ class _Builder:
             if key_node.tag == _MERGE:
                 merges += _merge_sources(value_node)
                 continue
-            key = _key(key_node)
+            key = key_of(key_node)
             if key in mapping:
                 raise duplicate_key(key, _span(key_node), _first_span(node, key))
             mapping[key] = self.build(value_node, depth)
@@ -177,19 +178,20 @@ class _Builder:
 
 
 def _first_span(node: MappingNode, key: str) -> Span:
-    return _span(next(name for name, _ in node.value if name.tag != _MERGE and _key(name) == key))
+    return _span(next(name for name, _ in own_members(node) if key_of(name) == key))
 
 
-def _members(node: MappingNode) -> Iterator[tuple[Node, Node]]:
+def own_members(node: MappingNode) -> Iterator[tuple[Node, Node]]:
+    """The keys and values that a mapping states itself."""
+    return ((name, value) for name, value in node.value if name.tag != _MERGE)
+
+
+def members(node: MappingNode) -> Iterator[tuple[Node, Node]]:
     """The keys and values of a mapping, then those that it merges: the stronger first."""
-    merges = []
+    yield from own_members(node)
     for name, value in node.value:
-        if name.tag == _MERGE:
-            merges += _merge_sources(value)
-        else:
-            yield name, value
-    for source in merges:
-        yield from _members(source)
+        for source in _merge_sources(value) if name.tag == _MERGE else ():
+            yield from members(source)
 
 
 def _merge_sources(value: Node) -> list[MappingNode]:
@@ -201,7 +203,8 @@ def _merge_sources(value: Node) -> list[MappingNode]:
     return list(sources)
 
 
-def _key(node: Node) -> str:
+def key_of(node: Node) -> str:
+    """A key as the text that it is in JSON too. Raises `Fault` for what is none."""
     if not isinstance(node, ScalarNode):
         raise Fault("syntax-error", "a key must be plain text", None, _span(node))
     if node.tag != _STR and node.tag not in _CONVERSIONS:
@@ -267,5 +270,5 @@ def _place(node: Node, path: Path, key: Span | None, places: Places) -> None:
         for index, item in enumerate(node.value):
             _place(item, (*path, index), None, places)
     if isinstance(node, MappingNode):
-        for name, value in _members(node):
-            _place(value, (*path, _key(name)), _span(name), places)
+        for name, value in members(node):
+            _place(value, (*path, key_of(name)), _span(name), places)

@@ -1,6 +1,4 @@
-"""Findings as text for people and as JSON for programs."""
+"""Findings as text for people, and as JSON, SARIF, JUnit XML and GitHub's workflow commands for programs.
 
-from pdtopology.rendering.json import render_json
-from pdtopology.rendering.text import render_text
-
-__all__ = ["render_json", "render_text"]
+Each format is imported where it is asked for.
+"""

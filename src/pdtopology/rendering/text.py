@@ -2,109 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from pdtopology.diagnostic import Diagnostic, Location, shown
+from pdtopology.rendering.columns import harmless
+from pdtopology.rendering.frame import BLUE, Mark, Paint, frame
 from pdtopology.rule import Severity
 
-_BOLD, _RED, _YELLOW, _BLUE, _RESET = "\033[1m", "\033[31m", "\033[33m", "\033[34m", "\033[0m"
-_MAX_WIDTH = 160
+_BOLD, _RED, _YELLOW, _RESET = "\033[1m", "\033[31m", "\033[33m", "\033[0m"
+
+_NEAR = 2
+"""Findings with lines no farther apart share one frame."""
+_MAX_SHARED = 5
+"""The headlines of more findings would stand too far from their carets."""
 
 
-@dataclass(frozen=True)
-class _Mark:
-    """A span to underline, and what to say beside it."""
-
-    location: Location
-    sign: str
-    label: str
-
-
-def render_text(finding: Diagnostic, *, color: bool = False) -> str:
-    """A finding as a few lines, the last one without an end."""
+def render_text(findings: Sequence[Diagnostic], *, color: bool = False) -> str:
+    """The findings in their order, with an empty line between those that share no frame; the last line has no end."""
     paint = _painter(color)
-    tone = _RED if finding.severity is Severity.ERROR else _YELLOW
-    head = paint(f"{finding.severity.value}[{finding.code}]", tone + _BOLD)
-    lines = [f"{head}: {paint(_harmless(finding.title or finding.message), _BOLD)}"]
+    return "\n\n".join("\n".join(_paragraph(group, paint)) for group in _groups(findings))
+
+
+def _groups(findings: Sequence[Diagnostic]) -> list[list[Diagnostic]]:
+    """The findings, each with those before it that it shares a frame with."""
+    groups: list[list[Diagnostic]] = []
+    for finding in findings:
+        group = groups[-1] if groups else []
+        if len(group) < _MAX_SHARED and any(_are_near(finding, other) for other in group):
+            group.append(finding)
+        else:
+            groups.append([finding])
+    return groups
+
+
+def _are_near(one: Diagnostic, other: Diagnostic) -> bool:
+    return one.file == other.file and any(
+        abs(place.line - near.line) <= _NEAR for place in _places(one) for near in _places(other)
+    )
+
+
+def _places(finding: Diagnostic) -> list[Location]:
+    places = [finding.location, *(other.location for other in finding.related)]
+    return [place for place in places if place]
+
+
+def _paragraph(group: Sequence[Diagnostic], paint: Paint) -> list[str]:
+    """One finding around its frame, or several above the frame that they share."""
+    source = frame((mark for finding in group for mark in _marks(finding)), paint)
+    if len(group) == 1:
+        return [*_headline(group[0], paint), *source, *_details(group[0]), *_hint(group[0], paint)]
+    is_shared = len({finding.hint for finding in group}) == 1
+    said = []
+    for finding in group:
+        said += [*_headline(finding, paint), *_details(finding)]
+        said += [] if is_shared else _hint(finding, paint)
+    return [*said, *source, *(_hint(group[0], paint) if is_shared else [])]
+
+
+def _headline(finding: Diagnostic, paint: Paint) -> Iterator[str]:
+    head = paint(f"{finding.severity.value}[{finding.code}]", _tone(finding) + _BOLD)
+    yield f"{head}: {paint(harmless(finding.title or finding.message), _BOLD)}"
     if finding.location:
         place = finding.location
-        lines.append(f"  {place.file}:{place.line}:{place.column}")
+        yield f"  {harmless(place.file)}:{place.line}:{place.column}"
     elif finding.file or finding.origin:
-        lines.append("  " + _harmless(f"{finding.file or ''} {finding.origin}".strip()))
-    lines += _frame(finding, paint, tone)
+        yield "  " + harmless(f"{finding.file or ''} {finding.origin}".strip())
+
+
+def _details(finding: Diagnostic) -> Iterator[str]:
     if finding.title and not finding.location:
-        lines.append(f"  {_harmless(finding.message)}")
-    unplaced = [other for other in finding.related if other.path and not other.location]
-    lines += [f"  {other.path} is {_stated(other.value)}" for other in unplaced]
+        yield f"  {harmless(finding.message)}"
+    for other in finding.related:
+        if other.path and not other.location:
+            value = "not stated" if other.value is None else f"{shown(other.value)}, by default"
+            yield f"  {harmless(other.path)} is {value}"
     if finding.note:
-        lines.append(f"  {finding.note}")
+        yield f"  {finding.note}"
+
+
+def _hint(finding: Diagnostic, paint: Paint) -> Iterator[str]:
     if finding.hint:
-        lines.append(f"  {paint('hint', _BOLD)}: {_harmless(finding.hint)}")
-    return "\n".join(lines)
+        yield f"  {paint('hint', _BOLD)}: {harmless(finding.hint)}"
 
 
-def _stated(value: object) -> str:
-    return "not stated" if value is None else f"{shown(value)}, by default"
-
-
-def _frame(finding: Diagnostic, paint: Callable[[str, str], str], tone: str) -> Iterator[str]:
-    marks = [
-        _Mark(
-            other.location,
-            "-",
-            f"{other.path} is {shown(other.value)}" if other.path else "first here",
-        )
-        for other in finding.related
-        if other.location
-    ]
+def _marks(finding: Diagnostic) -> Iterator[Mark]:
+    for other in finding.related:
+        if other.location:
+            yield Mark(other.location, "-", BLUE, other.label)
     if finding.location:
-        marks.append(_Mark(finding.location, "^", finding.message if finding.title else ""))
-    marks.sort(key=lambda mark: (mark.location.line, mark.location.column))
-    width = len(str(max((mark.location.line for mark in marks), default=0)))
-    shown_line = (0, 0)
-    for mark in marks:
-        place = mark.location
-        start = _window_start(place)
-        if (place.line, start) != shown_line:
-            number = paint(f"{place.line:>{width}} |", _BLUE)
-            yield f"  {number} {_part(place.source_line, start)}".rstrip()
-        shown_line = (place.line, start)
-        gutter = paint(f"{'':>{width}} |", _BLUE)
-        indent, length = _underline(place, start)
-        underline = paint(mark.sign * length, tone if mark.sign == "^" else _BLUE)
-        yield f"  {gutter} {indent}{underline} {_harmless(mark.label)}".rstrip()
+        yield Mark(finding.location, "^", _tone(finding), finding.message if finding.title else "")
 
 
-def _window_start(place: Location) -> int:
-    """The first column shown of a line that is too long to show whole."""
-    fits = len(place.source_line) <= _MAX_WIDTH or place.end_column <= _MAX_WIDTH
-    return 0 if fits else max(0, place.column - _MAX_WIDTH // 2)
+def _tone(finding: Diagnostic) -> str:
+    return _RED if finding.severity is Severity.ERROR else _YELLOW
 
 
-def _part(line: str, start: int) -> str:
-    """What is shown of a line."""
-    before, after = "…" if start else "", "…" if len(line) > start + _MAX_WIDTH else ""
-    return before + _visible(line[start : start + _MAX_WIDTH]) + after
-
-
-def _underline(place: Location, start: int) -> tuple[str, int]:
-    """The blank before a span in what is shown of its first line, and the span's length there."""
-    line = place.source_line
-    end = min(place.end_column if place.end_line == place.line else len(line) + 1, start + _MAX_WIDTH)
-    before = len(_visible(line[start : place.column - 1])) + (1 if start else 0)
-    return " " * before, max(1, len(_visible(line[place.column - 1 : end - 1])))
-
-
-def _visible(line: str) -> str:
-    """The line as it is shown, a tab as four columns."""
-    return _harmless(line.replace("\t", "    "))
-
-
-def _harmless(text: str) -> str:
-    """The text without what a terminal would obey."""
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
-
-
-def _painter(color: bool) -> Callable[[str, str], str]:
+def _painter(color: bool) -> Paint:
     return (lambda text, tone: f"{tone}{text}{_RESET}") if color else (lambda text, _: text)

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+from pdtopology.catalogue import CLAUSES
 from pdtopology.constraints import ALWAYS, Expression
 from pdtopology.constraints.json_schema import Definitions, JsonSchema, compile_condition, compile_to_json_schema
 from pdtopology.rule import Clause
-from pdtopology.rules import CLAUSES
 from pdtopology.schema.words import Words
 
 

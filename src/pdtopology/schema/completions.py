@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pdtopology.catalogue import CLAUSES
 from pdtopology.connectors.kinds import DEFAULT_CONNECTOR
 from pdtopology.constraints import Key
 from pdtopology.constraints.json_schema import (
@@ -23,7 +24,6 @@ from pdtopology.deployment import ENGINES
 from pdtopology.keys import DECODE_TP, OFFERED_SIZES, PREFILL_TP
 from pdtopology.releases import KNOWN_RELEASES, release_name
 from pdtopology.rule import Clause
-from pdtopology.rules import CLAUSES
 from pdtopology.schema.words import is_of_plain_documents
 
 # vLLM CacheDType, vllm/config/cache.py in 0.33, without the formats of single platforms.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pdtopology.catalogue import CLAUSES
 from pdtopology.constraints.json_schema import JsonSchema
 from pdtopology.deployment import Deployment
 from pdtopology.keys import DECODE_TP, PREFILL_TP
-from pdtopology.rules import CLAUSES
 from pdtopology.schema.completions import value_completions
 from pdtopology.schema.words import is_met_often
 

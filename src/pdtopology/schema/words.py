@@ -22,7 +22,7 @@ from pdtopology.constraints.json_schema import (
     compile_condition,
     compile_to_json_schema,
 )
-from pdtopology.deployment import USUAL_FIELDS
+from pdtopology.deployment import is_unusual
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.rule import Clause
 
@@ -37,12 +37,7 @@ _NO_VALUES: Values = MappingProxyType({})
 
 def is_of_plain_documents(clause: Clause) -> bool:
     """Whether a document can break it that states the usual keys only."""
-
-    def is_unusual(key: Key) -> bool:
-        section, field, *_ = key.parts
-        return section in USUAL_FIELDS and field not in USUAL_FIELDS[section]
-
-    return not holds_without(clause.constraint, is_unusual)
+    return not holds_without(clause.constraint, lambda key: is_unusual(key.parts))
 
 
 @cache

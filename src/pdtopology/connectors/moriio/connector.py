@@ -1,7 +1,5 @@
 """MoRIIO's part of the document."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

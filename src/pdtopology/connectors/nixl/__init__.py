@@ -4,16 +4,6 @@ In vLLM's code the side that transfers is local and the other remote: decode is 
 mode, so what is asymmetric turns round with the mode.
 """
 
-from pdtopology.connectors.nixl import block_sizes, caches, handshake, mamba, parallelism
 from pdtopology.connectors.nixl.connector import NixlConnector, NixlRole
 
-RULES = (
-    *handshake.RULES,
-    *block_sizes.RULES,
-    *caches.RULES,
-    *parallelism.PIPELINE_RULES,
-    *parallelism.CONTEXT_RULES,
-    *mamba.RULES,
-)
-
-__all__ = ["RULES", "NixlConnector", "NixlRole"]
+__all__ = ["NixlConnector", "NixlRole"]

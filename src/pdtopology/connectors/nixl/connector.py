@@ -1,7 +1,5 @@
 """NIXL's part of the document."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

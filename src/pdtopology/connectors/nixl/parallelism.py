@@ -432,3 +432,5 @@ CONTEXT_RULES = (
         },
     ),
 )
+
+RULES = (*PIPELINE_RULES, *CONTEXT_RULES)

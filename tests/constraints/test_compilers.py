@@ -194,6 +194,14 @@ def test_equal_schemas_share_one_definition() -> None:
     assert definitions.share({"minimum": 2}) == definitions.share({"minimum": 2}) != definitions.share({"minimum": 3})
 
 
+def test_a_name_of_two_schemas_is_refused() -> None:
+    definitions = Definitions()
+    definitions.define("small", {"maximum": 8})
+    definitions.define("small", {"maximum": 8})
+    with pytest.raises(ValueError, match="two schemas have the name small"):
+        definitions.define("small", {"maximum": 16})
+
+
 def test_an_order_without_a_rule_that_relates_the_pair_is_refused() -> None:
     with pytest.raises(InexactError, match=r"left\.size and right\.size"):
         compile_to_json_schema(Constraint(ALWAYS, A >= B))

@@ -73,8 +73,9 @@ class Definitions:
         self._names: dict[str, str] = {}
 
     def define(self, name: str, schema: JsonSchema) -> JsonSchema:
-        """A reference to the schema of this name, which is always the same one."""
-        self.schemas.setdefault(name, schema)
+        """A reference to the schema of this name. Raises `ValueError` where the name is another's."""
+        if self.schemas.setdefault(name, schema) != schema:
+            raise ValueError(f"two schemas have the name {name}")
         return self.reference(name)
 
     def reference(self, name: str) -> JsonSchema:

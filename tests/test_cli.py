@@ -13,7 +13,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pdtopology import RULES, json_schema
+from pdtopology import RULES, json_schema, load_topology
+from pdtopology.batch import WorkerError
 from pdtopology.catalogue import FAMILIES
 from pdtopology.cli import main
 
@@ -65,6 +66,11 @@ def test_check_exits_with_what_it_found(arguments: list[str], status: int) -> No
         ["check", "good.yaml", "--set", "decode.port=--- 4\n--- 5"],
         ["unknown"],
         ["schema", "--dialect", "draft-04"],
+        ["check", "good.yaml", "--expect-fingerprint", "0123456789a"],
+        ["show", "good.yaml"],
+        ["check", "good.yaml", "--jobs", "0"],
+        ["check", "good.yaml", "--jobs", "-1"],
+        ["check", "good.yaml", "--jobs", "two"],
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_so_on_standard_error(
@@ -182,6 +188,95 @@ def test_a_file_named_twice_is_checked_once(capsys: pytest.CaptureFixture[str]) 
     assert output_of(capsys, "check", "bad.yaml", "bad.yaml").endswith("\nbad.yaml: 1 error\n")
 
 
+@pytest.fixture
+def tree() -> list[str]:
+    """A folder with topologies of every kind in it."""
+    files = ["tree/a/bad.pdtopology.yaml", "tree/a/pd.yaml", "tree/b/warned.pdtopology.yaml", "tree/pd.yaml"]
+    texts = [BAD, GOOD, WARNED, BAD + "---\n" + GOOD]
+    for file, text in zip(files, texts, strict=True):
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        Path(file).write_text(text)
+    Path("tree/values.yaml").write_text(BAD)
+    return files
+
+
+def test_the_topologies_of_a_folder_are_checked(tree: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    found = report(capsys, "tree")
+    assert found["files"] == tree
+    assert [finding["file"] for finding in found["diagnostics"]] == [tree[0], tree[2], tree[3]]
+
+
+def test_a_folder_without_topologies_is_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("empty").mkdir()
+    assert main(["check", "good.yaml", "empty"]) == 2
+    output, error = capsys.readouterr()
+    assert (output, error.startswith("pdtopology: no topology file in empty: ")) == ("", True)
+
+
+def test_a_folder_that_cannot_be_read_is_a_finding(
+    tree: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scandir = os.scandir
+
+    def refusing(path: Path) -> Any:
+        if path == Path("tree/a"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert main(["check", "tree", "--format", "json"]) == 2
+    found = json.loads(capsys.readouterr().out)
+    assert found["files"] == [*tree[2:], "tree/a"]
+    assert (found["diagnostics"][-1]["code"], found["diagnostics"][-1]["file"]) == ("unreadable-file", "tree/a")
+
+
+@pytest.mark.usefixtures("tree")
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit"])
+def test_several_processes_print_what_one_prints(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["check", "missing.yaml", "tree", "bad.yaml", "--format", form, "--set", "decode.port=0"]
+    expected = main(arguments), capsys.readouterr()
+    assert (main([*arguments, "--jobs", "3"]), capsys.readouterr()) == expected
+
+
+@pytest.mark.usefixtures("tree")
+def test_processes_that_are_not_forked_print_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["check", "tree"])
+    code = (
+        "import multiprocessing, sys; multiprocessing.set_start_method('spawn');"
+        "from pdtopology.cli import main; sys.exit(main())"
+    )
+    command = [sys.executable, "-c", code, "check", "tree", "--jobs", "2"]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stdout, process.stderr) == (1, *capsys.readouterr())
+
+
+def test_processes_that_end_early_are_one_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: Any) -> None:
+        raise WorkerError("--jobs 2: a process was ended")
+
+    monkeypatch.setattr("pdtopology.cli.check_all", fail)
+    assert main(["check", "good.yaml", "--jobs", "2"]) == 2
+    assert capsys.readouterr() == ("", "pdtopology: --jobs 2: a process was ended\n")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_long_run_shows_its_progress_on_a_terminal_only(
+    jobs: str, tree: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pdtopology.progress.DELAY_SECONDS", 0)
+    monkeypatch.setattr("pdtopology.progress.INTERVAL_SECONDS", 0)
+    main(["check", "tree", "--jobs", jobs])
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    main(["check", "tree", "--jobs", jobs])
+    lines = capsys.readouterr().err.split("\r")
+    assert lines[-3].rstrip() == f"{len(tree)} of {len(tree)} files checked"
+    assert "topology files found" in lines[1]
+    assert (lines[-2].strip(), lines[-1]) == ("", "")
+
+
 def test_text_ends_with_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:
     main(["check", "good.yaml", "bad.yaml", "warned.yaml"])
     output = capsys.readouterr().out
@@ -212,6 +307,36 @@ def test_a_terminal_has_color_unless_no_color_is_set(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     main(["check", "bad.yaml"])
     assert ("\033[31m" in capsys.readouterr().out) is colored
+
+
+def test_show_prints_the_fingerprint(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "good.yaml", "--fingerprint"]) == 0
+    assert capsys.readouterr() == (f"{load_topology(Path('good.yaml')).fingerprint()}\n", "")
+
+
+def test_show_reads_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode())))
+    assert main(["show", "-", "--fingerprint"]) == 0
+    assert capsys.readouterr().out == f"{load_topology(GOOD).fingerprint()}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "status", "told"),
+    [("bad.yaml", 1, "error[literal_error]"), ("missing.yaml", 2, "cannot be read"), ("{}", 2, "cannot be read")],
+)
+def test_show_of_what_is_no_topology_tells_why_on_standard_error(
+    file: str, status: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", file, "--fingerprint"]) == status
+    output, error = capsys.readouterr()
+    assert (output, told in error) == ("", True)
+
+
+def test_check_compares_the_fingerprint_that_show_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    fingerprint = output_of(capsys, "show", "good.yaml", "--fingerprint").strip()
+    assert main(["check", "good.yaml", "--expect-fingerprint", fingerprint]) == 0
+    assert main(["check", "good.yaml", "--expect-fingerprint", fingerprint[:12]]) == 0
+    assert main(["check", "good.yaml", "--expect-fingerprint", fingerprint[1:]]) == 1
 
 
 def test_explain_lists_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
@@ -282,7 +407,8 @@ def test_an_output_that_cannot_be_written_is_no_traceback(redirection: str, stat
 def test_checking_a_good_file_imports_nothing_that_only_mistakes_need() -> None:
     code = (
         "import sys; from pdtopology.cli import main; main(['check', 'good.yaml']);"
-        "print([m for m in sys.modules if m in ('pydantic_settings', 'difflib', 'pdtopology.findings', 'tomllib')])"
+        "late = ('pydantic_settings', 'difflib', 'pdtopology.findings', 'tomllib', 'multiprocessing');"
+        "print([m for m in sys.modules if m in (*late, 'concurrent.futures')])"
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert process.stdout == "good.yaml: valid\n[]\n"

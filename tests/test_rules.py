@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from pdtopology import RULES, PDTopology, check, json_schema
 from pdtopology.catalogue import CLAUSES, RULE_BY_CODE
+from pdtopology.cli import main
 from pdtopology.connectors.kinds import CONNECTORS
 from pdtopology.constraints import Key
 from pdtopology.constraints.absence import holds_without
@@ -32,6 +31,8 @@ EVERY_RULE = pytest.mark.parametrize("rule", RULES, ids=[rule.code for rule in R
 EVERY_PAIR = pytest.mark.parametrize(
     ("engine", "connector"), [(engine, connector) for engine in ENGINES for connector in CONNECTORS]
 )
+SCHEMA = json_schema()
+VALIDATOR = jsonschema_rs.validator_for(SCHEMA)
 REFUSING = [rule for rule in RULES if rule.severity is Severity.ERROR]
 EVERY_REFUSING_RULE = pytest.mark.parametrize("rule", REFUSING, ids=[rule.code for rule in REFUSING])
 
@@ -65,13 +66,14 @@ def test_the_model_raises_its_code_at_its_key_for_its_bad_example(rule: Rule) ->
 
 
 @EVERY_RULE
-def test_the_command_tells_its_bad_example_with_its_line(rule: Rule, tmp_path: Path) -> None:
+def test_the_command_tells_its_bad_example_with_its_line(
+    rule: Rule, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "pd.json"
     file.write_text(json.dumps(rule.bad, indent=1))
-    command = [sys.executable, "-m", "pdtopology", "check", str(file), "--format", "json"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    [finding] = json.loads(run.stdout)["diagnostics"]
-    assert run.returncode == (1 if rule.severity is Severity.ERROR else 0)
+    status = main(["check", str(file), "--format", "json"])
+    [finding] = json.loads(capsys.readouterr().out)["diagnostics"]
+    assert status == (1 if rule.severity is Severity.ERROR else 0)
     assert (finding["code"], finding["severity"]) == (rule.code, rule.severity.value)
     line = file.read_text().splitlines()[finding["line"] - 1]
     assert f'"{last_stated(rule.bad, finding["path"])}"' in line
@@ -92,9 +94,8 @@ IN_SCHEMA = [rule for rule in REFUSING if not rule.beyond_schema]
 
 @pytest.mark.parametrize("rule", IN_SCHEMA, ids=[rule.code for rule in IN_SCHEMA])
 def test_the_schema_rejects_its_bad_example_in_its_own_clause_at_its_key(rule: Rule) -> None:
-    schema = json_schema()
-    errors = list(jsonschema_rs.validator_for(schema).iter_errors(dict(rule.bad)))
-    assert {comment_of(schema, error.evaluation_path) for error in errors} == {rule.code}
+    errors = list(VALIDATOR.iter_errors(dict(rule.bad)))
+    assert {comment_of(SCHEMA, error.evaluation_path) for error in errors} == {rule.code}
     told = {key.path for clause in rule.clauses for key in (clause.at, *clause.see)}
     # What is absent is missed in its section.
     assert all(any(f"{path}.".startswith(place_of(error)) for path in told) for error in errors)
@@ -121,7 +122,7 @@ BEYOND_SCHEMA = [rule for rule in RULES if rule.beyond_schema]
 
 @pytest.mark.parametrize("rule", BEYOND_SCHEMA, ids=[rule.code for rule in BEYOND_SCHEMA])
 def test_what_is_beyond_the_schema_cannot_be_compiled_to_it(rule: Rule) -> None:
-    assert jsonschema_rs.validator_for(json_schema()).is_valid(dict(rule.bad))
+    assert VALIDATOR.is_valid(dict(rule.bad))
     for clause in rule.clauses:
         assert clause.refused
         with pytest.raises(InexactError):

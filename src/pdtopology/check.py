@@ -23,20 +23,26 @@ def check(
     *,
     overrides: Mapping[str, Any] | None = None,
     origin: str = "override",
+    expect_fingerprint: str | None = None,
 ) -> list[Diagnostic]:
     """Everything wrong with the documents of a source, and every warning. Never raises for bad content.
 
     `source` is a path, `-` for standard input, the text of a document (a string that holds a line break), or a
     document already read. `overrides` puts values at dotted paths over it: `{"decode.tensor_parallel_size": 8}`;
-    findings about those name `origin` instead of a line.
+    findings about those name `origin` instead of a line. `expect_fingerprint`, of which 12 digits will do, is what
+    `fingerprint()` of each must be. Raises `ValueError` where that is no fingerprint.
     """
+    if expect_fingerprint is not None:
+        from pdtopology.fingerprint import expected_digits
+
+        expect_fingerprint = expected_digits(expect_fingerprint)
     try:
         cases = read_cases(source, overrides or {}, origin)
     except SourceFault as fault:
         from pdtopology.findings import source_finding
 
         return [source_finding(fault)]
-    return [finding for case in cases for finding in findings_of(case)]
+    return [finding for case in cases for finding in findings_of(case, expect_fingerprint)]
 
 
 def load_topology(source: Source, *, overrides: Mapping[str, Any] | None = None) -> PDTopology:
@@ -61,8 +67,8 @@ def load_topology(source: Source, *, overrides: Mapping[str, Any] | None = None)
         raise TopologyError(findings_of(case)) from None
 
 
-def findings_of(case: Case) -> list[Diagnostic]:
-    """Everything wrong with one document, and every warning."""
+def findings_of(case: Case, expect_fingerprint: str | None = None) -> list[Diagnostic]:
+    """Everything wrong with one document, and every warning; of a valid one, also that its fingerprint is another."""
     try:
         deployment = Deployment.of(case.data)
     except ValidationError as error:
@@ -70,8 +76,13 @@ def findings_of(case: Case) -> list[Diagnostic]:
 
         return field_findings(case, error)
     refused, warned = errors(deployment), warnings(deployment)
+    found: list[Diagnostic] = []
+    if expect_fingerprint is not None and not refused:
+        from pdtopology.fingerprint import mismatch
+
+        found = mismatch(case, deployment, expect_fingerprint)
     if not refused and not warned:
-        return []
+        return found
     from pdtopology.findings import rule_findings
 
-    return rule_findings(case, deployment, refused, warned)
+    return [*found, *rule_findings(case, deployment, refused, warned)]

@@ -5,13 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pdtopology.check import check
+from pdtopology.batch import WorkerError, check_all
+from pdtopology.check import check, load_topology
 from pdtopology.deployment import takes_text
+from pdtopology.find import NoTopologyError, with_folders_opened
 from pdtopology.formats.place import Fault
+from pdtopology.progress import Progress
 from pdtopology.rule import Severity
 
 if TYPE_CHECKING:
@@ -57,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
 
     checking = commands.add_parser("check", help="check topology files")
     checking.set_defaults(run=_check)
-    checking.add_argument("files", nargs="+", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
+    checking.add_argument("files", nargs="+", metavar="FILE", help="YAML, JSON or TOML; a folder; - for standard input")
     checking.add_argument("--format", choices=("text", "json", "sarif", "github", "junit"), default="text")
     checking.add_argument(
         "--set",
@@ -71,6 +75,23 @@ def _parser() -> argparse.ArgumentParser:
     checking.add_argument("--fix", action="store_true", help="put the nearest fix into the files")
     checking.add_argument("--pick", type=_number, metavar="N", help="with --fix: the fix of this number in the hint")
     checking.add_argument("--strict", action="store_true", help="exit 1 for warnings too")
+    checking.add_argument(
+        "--expect-fingerprint",
+        metavar="HEX",
+        type=_fingerprint,
+        help="refuse a topology that `show --fingerprint` prints something else for; its first 12 digits will do",
+    )
+    checking.add_argument("--jobs", default=1, metavar="N", type=_jobs, help="check files with N processes at once")
+
+    showing = commands.add_parser("show", help="print what a topology amounts to")
+    showing.set_defaults(run=_show)
+    showing.add_argument("file", metavar="FILE", help="YAML, JSON or TOML; - for standard input")
+    showing.add_argument(
+        "--fingerprint",
+        action="store_true",
+        required=True,
+        help="64 digits that are the same for files that say the same, hosts and replicas aside",
+    )
 
     explaining = commands.add_parser("explain", help="tell about a rule, or list all")
     explaining.set_defaults(run=_explain)
@@ -118,6 +139,23 @@ def _override(argument: str) -> tuple[str, Any]:
         raise argparse.ArgumentTypeError(f"{argument!r}: several documents are no value") from None
 
 
+def _fingerprint(argument: str) -> str:
+    """What `--expect-fingerprint` takes."""
+    from pdtopology.fingerprint import expected_digits
+
+    try:
+        return expected_digits(argument)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _jobs(argument: str) -> int:
+    """A number of processes."""
+    if not argument.isdecimal() or int(argument) < 1:
+        raise argparse.ArgumentTypeError(f"{argument!r} is no number of processes")
+    return int(argument)
+
+
 def _check(options: argparse.Namespace) -> int:
     overrides = dict(options.overrides)
     if options.fix and (overrides or "-" in options.files):
@@ -126,12 +164,12 @@ def _check(options: argparse.Namespace) -> int:
     if options.pick and not options.fix:
         print("pdtopology: --pick goes with --fix", file=sys.stderr)
         return UNUSABLE
-    if options.fix:
-        for file in dict.fromkeys(options.files):
-            _fix(file, options.pick)
-    found = {
-        file: check(file if file == "-" else Path(file), overrides=overrides, origin="--set") for file in options.files
-    }
+    check_source = partial(_check_source, overrides=overrides, expect_fingerprint=options.expect_fingerprint)
+    try:
+        found = _found_in(options, check_source)
+    except (NoTopologyError, WorkerError) as error:
+        print(f"pdtopology: {error}", file=sys.stderr)
+        return UNUSABLE
     findings = [finding for findings in found.values() for finding in findings]
     match options.format:
         case "json":
@@ -152,10 +190,15 @@ def _check(options: argparse.Namespace) -> int:
             print(render_junit(found))
         case _:
             _print_text(list(found), findings)
-    severities = {finding.severity for finding in findings}
+    return _status(findings, strict=options.strict)
+
+
+def _status(findings: Sequence[Diagnostic], *, strict: bool = False) -> int:
+    """The exit status that findings amount to."""
     if any(finding.code == "unreadable-file" for finding in findings):
         return UNUSABLE
-    if Severity.ERROR in severities or (options.strict and Severity.WARNING in severities):
+    severities = {finding.severity for finding in findings}
+    if Severity.ERROR in severities or (strict and Severity.WARNING in severities):
         return INVALID
     return VALID
 
@@ -171,6 +214,32 @@ def _fix(file: str, pick: int | None) -> None:
         print(f"{file}: not changed: {error}", file=sys.stderr)
     except OSError as error:
         print(f"{file}: not changed: {error.strerror}", file=sys.stderr)
+
+
+def _found_in(
+    options: argparse.Namespace, check_source: Callable[[str], list[Diagnostic]]
+) -> dict[str, list[Diagnostic]]:
+    """The findings of each source, and of the files in those that are folders; with `--fix`, of what that leaves."""
+    with Progress() as progress:
+        files, faults = with_folders_opened(options.files, progress.show)
+        if options.fix:
+            for file in files:
+                _fix(file, options.pick)
+        found = check_all(check_source, files, options.jobs, progress.show)
+    if faults:
+        from pdtopology.findings import source_finding
+
+        found |= {fault.name: [source_finding(fault)] for fault in faults}
+    return found
+
+
+def _check_source(file: str, *, overrides: Mapping[str, Any], expect_fingerprint: str | None) -> list[Diagnostic]:
+    return check(_source(file), overrides=overrides, origin="--set", expect_fingerprint=expect_fingerprint)
+
+
+def _source(file: str) -> str | Path:
+    """A file by its name, which is never taken for a text."""
+    return file if file == "-" else Path(file)
 
 
 def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
@@ -190,6 +259,20 @@ def _print_text(files: Sequence[str], findings: Sequence[Diagnostic]) -> None:
         counts.append(f"{undetermined} undetermined")
     files_word = f"{len(files)} files" if len(files) != 1 else files[0]
     print(f"{files_word}: {', '.join(counts) or 'valid'}")
+
+
+def _show(options: argparse.Namespace) -> int:
+    from pdtopology.diagnostic import TopologyError
+
+    try:
+        topology = load_topology(_source(options.file))
+    except TopologyError as error:
+        from pdtopology.rendering.text import render_text
+
+        print(render_text(error.diagnostics), file=sys.stderr)
+        return _status(error.diagnostics)
+    print(topology.fingerprint())
+    return VALID
 
 
 def _explain(options: argparse.Namespace) -> int:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from pdtopology.connectors.examples import GQA
+from pdtopology.connectors.examples import GQA, MAMBA
 from pdtopology.constraints import Key
-from pdtopology.keys import DECODE_KV_ROLE, ENGINE_ARGUMENTS, PREFILL_KV_ROLE, flag
+from pdtopology.keys import (
+    DECODE_KV_ROLE,
+    ENGINE_ARGUMENTS,
+    HAS_MAMBA,
+    HYBRID_MANAGER_IS_OFF,
+    NIXL_MODE,
+    PREFILL_KV_ROLE,
+    flag,
+    is_stated,
+)
 from pdtopology.rule import Rule, Severity, Stage, Upstream
 
 _KNOWN = ("moriio", "nixl", "mooncake")
+_ROLE_IS_READ = ("moriio", "mooncake", "other")
+"""The connectors that act by kv_role; NIXL takes the part that each request asks of it."""
 _ALLOCATOR = Key("allocator", "role.env.PYTORCH_CUDA_ALLOC_CONF")
 _CONFIG = Upstream("vllm/config/vllm.py", "VllmConfig.__post_init__")
 _TRANSFER_CONFIG = Upstream("vllm/config/kv_transfer.py", "KVTransferConfig")
@@ -16,6 +27,7 @@ RULES = (
     Rule(
         code="prefill-kv-role",
         title="The prefill role produces KV caches",
+        connectors=_ROLE_IS_READ,
         at=PREFILL_KV_ROLE,
         require=~PREFILL_KV_ROLE.is_("kv_consumer"),
         message="connector.prefill.kv_role must be kv_producer or kv_both, not {prefill_kv_role}",
@@ -25,7 +37,7 @@ RULES = (
         source=_TRANSFER_CONFIG,
         bad={
             "model": GQA,
-            "connector": {"kind": "nixl", "prefill": {"kv_role": "kv_consumer"}},
+            "connector": {"kind": "mooncake", "prefill": {"kv_role": "kv_consumer"}},
             "prefill": {},
             "decode": {},
         },
@@ -33,6 +45,7 @@ RULES = (
     Rule(
         code="decode-kv-role",
         title="The decode role consumes KV caches",
+        connectors=_ROLE_IS_READ,
         at=DECODE_KV_ROLE,
         require=~DECODE_KV_ROLE.is_("kv_producer"),
         message="connector.decode.kv_role must be kv_consumer or kv_both, not {decode_kv_role}",
@@ -42,20 +55,76 @@ RULES = (
         source=_TRANSFER_CONFIG,
         bad={
             "model": GQA,
+            "connector": {"kind": "mooncake", "decode": {"kv_role": "kv_producer"}},
+            "prefill": {},
+            "decode": {},
+        },
+    ),
+    Rule(
+        code="nixl-prefill-kv-role",
+        title="NIXL's prefill role is called a producer",
+        connectors=("nixl",),
+        severity=Severity.WARNING,
+        at=PREFILL_KV_ROLE,
+        require=~PREFILL_KV_ROLE.is_("kv_consumer"),
+        message="connector.prefill.kv_role should be kv_producer, not {prefill_kv_role}",
+        why="NIXL takes the part that a request asks of it, whatever kv_role says. Schedulers and metrics do not.",
+        fix="Set connector.prefill.kv_role to kv_producer, or remove it.",
+        raised=Stage.NEVER,
+        source=_TRANSFER_CONFIG,
+        bad={
+            "model": GQA,
+            "connector": {"kind": "nixl", "prefill": {"kv_role": "kv_consumer"}},
+            "prefill": {},
+            "decode": {},
+        },
+    ),
+    Rule(
+        code="nixl-decode-kv-role",
+        title="NIXL's decode role is called a consumer",
+        connectors=("nixl",),
+        severity=Severity.WARNING,
+        at=DECODE_KV_ROLE,
+        require=~DECODE_KV_ROLE.is_("kv_producer"),
+        message="connector.decode.kv_role should be kv_consumer, not {decode_kv_role}",
+        why="NIXL takes the part that a request asks of it, whatever kv_role says. Schedulers and metrics do not.",
+        fix="Set connector.decode.kv_role to kv_consumer, or remove it.",
+        raised=Stage.NEVER,
+        source=_TRANSFER_CONFIG,
+        bad={
+            "model": GQA,
             "connector": {"kind": "nixl", "decode": {"kv_role": "kv_producer"}},
             "prefill": {},
             "decode": {},
         },
     ),
     Rule(
+        code="mamba-without-hybrid-manager",
+        title="Models with mamba layers need the hybrid KV-cache manager",
+        at=ENGINE_ARGUMENTS,
+        when=HAS_MAMBA,
+        require=~HYBRID_MANAGER_IS_OFF,
+        message="{role} must not set disable-hybrid-kv-cache-manager for a model with mamba layers",
+        why="Without the manager attention and mamba layers would share one kind of block, and vLLM stops.",
+        fix="Remove disable-hybrid-kv-cache-manager from the engine_args.",
+        raised=Stage.START,
+        source=_CONFIG,
+        bad={
+            "model": MAMBA,
+            "connector": {"kind": "mooncake"},
+            "prefill": {},
+            "decode": {"engine_args": {"disable-hybrid-kv-cache-manager": True}},
+        },
+    ),
+    Rule(
         code="expandable-segments",
         title="KV connectors cannot register expandable memory segments",
-        severity=Severity.WARNING,
         at=_ALLOCATOR,
+        when=~is_stated("enable-cumem-allocator") & ~is_stated("enable-sleep-mode"),
         require=~_ALLOCATOR.matches("expandable_segments:True"),
-        message="{role} PYTORCH_CUDA_ALLOC_CONF sets expandable_segments:True beside a KV connector",
+        message="{role} PYTORCH_CUDA_ALLOC_CONF must not set expandable_segments:True beside a KV connector",
         why="Registered memory must not move. vLLM refuses this unless its own allocator takes the place of PyTorch's.",
-        fix="Remove expandable_segments:True.",
+        fix="Remove expandable_segments:True, or set enable-cumem-allocator in the engine_args.",
         raised=Stage.PARSE,
         source=_CONFIG,
         bad={
@@ -80,8 +149,9 @@ RULES = (
     Rule(
         code="replay-ssm",
         title="KV connectors do not move replayed mamba states",
-        connectors=_KNOWN,
         at=ENGINE_ARGUMENTS,
+        # With speculation the states of KDA models stay whole, and vLLM 0.33 moves them.
+        when=~is_stated("speculative-config"),
         require=~flag("use-replayssm"),
         message="{role} must not set use-replayssm beside a KV connector",
         why="States that are computed again have no blocks to transfer.",
@@ -103,5 +173,25 @@ RULES = (
         raised=Stage.PARSE,
         source=_CONFIG,
         bad={"model": GQA, "prefill": {}, "decode": {"engine_args": {"enable-sleep-mode": True}}},
+    ),
+    Rule(
+        code="nixl-push-sleep-mode",
+        title="NIXL in push mode does not support sleep mode",
+        connectors=("nixl",),
+        at=ENGINE_ARGUMENTS,
+        when=NIXL_MODE.is_("push"),
+        require=~flag("enable-sleep-mode"),
+        since=(0, 33),
+        message="{role} must not set enable-sleep-mode with NIXL in push mode",
+        why="Prefill keeps decode's registered memory, which moves when decode sleeps.",
+        fix="Remove enable-sleep-mode from the engine_args, or set connector.mode to pull.",
+        raised=Stage.PARSE,
+        source=_CONFIG,
+        bad={
+            "model": GQA,
+            "connector": {"kind": "nixl", "mode": "push"},
+            "prefill": {},
+            "decode": {"engine_args": {"enable-sleep-mode": True}},
+        },
     ),
 )

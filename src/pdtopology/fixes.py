@@ -38,8 +38,8 @@ from pdtopology.violations import FIND_REFUSALS
 
 MAX_CHANGES = 4
 """What is further away is another deployment, not a mended one."""
-MAX_TRIED = 30_000
-"""Drafts to try before giving up, which takes less than a second."""
+MAX_TRIED = 10_000
+"""Drafts to try before giving up, which takes a fraction of a second."""
 MAX_FIXES = 3
 
 _LARGEST_SIZE = 64

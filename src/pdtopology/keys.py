@@ -6,7 +6,10 @@ deployment comes near the bounds.
 
 from __future__ import annotations
 
+from functools import cache
+
 from pdtopology.constraints import Expression, Key, same
+from pdtopology.constraints.expressions import for_role
 
 MAX_TENSOR_PARALLEL_SIZE = 512
 """No model comes near: the size must divide the attention heads."""
@@ -58,6 +61,8 @@ DECODE_DTYPE = KV_CACHE_DTYPE.for_role("decode")
 HEADS_FIRST = ("HND", "LBHNC")
 TOKENS_FIRST = ("NHD", "LBNHC")
 LAYOUT_GROUPS = (HEADS_FIRST, TOKENS_FIRST, ("LHBNC",), ("BLHNC",), ("BLNHC",), ("BHLNC",))
+CONTIGUOUS_HEADS = (*HEADS_FIRST, "BLHNC")
+"""Layouts in which the heads of a block lie together. vLLM `KVCacheLayout.is_block_contiguous`."""
 LAYOUT = Key("kv_cache_layout", "role.kv_cache_layout", default="HND", nullable=True)
 PREFILL_LAYOUT = LAYOUT.for_role("prefill")
 DECODE_LAYOUT = LAYOUT.for_role("decode")
@@ -83,7 +88,7 @@ CONNECTOR_KIND = Key("kind", "connector.kind", default="moriio")
 CONNECTOR_NAME = Key("connector_name", "connector.name")
 MORIIO_MODE = Key("mode", "connector.mode", default="read")
 NIXL_MODE = Key("nixl_mode", "connector.mode", default="pull")
-KV_ROLE = Key("kv_role", "connector.role.kv_role")
+KV_ROLE = Key("kv_role", "connector.role.kv_role", default="its role's own", nullable=True)
 PREFILL_KV_ROLE = KV_ROLE.for_role("prefill")
 DECODE_KV_ROLE = KV_ROLE.for_role("decode")
 
@@ -91,13 +96,14 @@ ENGINE_NAME = Key("engine", "engine.name", default="vllm")
 ENGINE_VERSION = Key("version", "engine.version")
 
 
+@cache
 def argument(name: str, default: str | bool | None = None) -> tuple[Key, Key]:
     """An argument of `engine_args`, in the two spellings that engines take: `use-x` and `use_x`."""
     plain = name.replace("-", "_")
-    spellings = ((plain.replace(".", "_"), name), (f"{plain.replace('.', '_')}_", plain))
+    short = plain.replace(".", "_") if default is not None else f"stated_{plain.replace('.', '_')}"
     dashed, underscored = (
-        Key(short, f"role.engine_args.{path}", default=default, nullable=default is not None)
-        for short, path in spellings
+        Key(spelling, f"role.engine_args.{path}", default=default, nullable=default is not None)
+        for spelling, path in ((short, name), (f"{short}_", plain))
     )
     return dashed, underscored
 
@@ -108,19 +114,33 @@ def flag(name: str) -> Expression:
     return dashed.is_(True) | underscored.is_(True)
 
 
+def is_stated(name: str) -> Expression:
+    """Whether a role's `engine_args` say anything of an argument."""
+    dashed, underscored = argument(name)
+    return dashed.is_set | underscored.is_set
+
+
 HYBRID_MANAGER_IS_OFF = flag("disable-hybrid-kv-cache-manager")
 """Without it, vLLM treats sliding-window layers as full attention."""
+HAS_WINDOW_GROUPS = HAS_SLIDING_WINDOW & ~(
+    for_role(HYBRID_MANAGER_IS_OFF, "prefill") & for_role(HYBRID_MANAGER_IS_OFF, "decode")
+)
+"""Whether some role keeps the cache of sliding-window layers in groups of its own."""
 
-NEEDS_HYBRID_MANAGER = HAS_MAMBA | HAS_SLIDING_WINDOW
 EQUAL_BLOCK_SIZES = same(PREFILL_BLOCK_SIZE, DECODE_BLOCK_SIZE)
 EQUAL_TP = same(PREFILL_TP, DECODE_TP)
 
 ENGINE_ARGUMENTS = Key("engine_args", "role.engine_args")
-SPECULATIVE_METHOD = argument("speculative-config.method", default="none")[0]
-UNDERSCORED_SPECULATIVE = argument("speculative-config")[1]
-SPECULATIVE_METHODS_ARE_KNOWN = (
-    ~UNDERSCORED_SPECULATIVE.for_role("prefill").is_set & ~UNDERSCORED_SPECULATIVE.for_role("decode").is_set
+RANKS_ARE_PLACED_BY_ARGUMENTS = (
+    is_stated("nnodes") | is_stated("data-parallel-rank") | is_stated("data-parallel-backend")
 )
+"""Whether an argument says how many data-parallel ranks a node has; else it has those of `data_parallel_size_local`."""
+
+SPECULATIVE_METHOD = argument("speculative-config.method", default="none")[0]
+SPECULATIVE_METHOD_IS_KNOWN = ~(
+    argument("speculative-config")[1].is_set | argument("spec-method")[0].is_set | argument("spec-model")[0].is_set
+) & (argument("speculative-config.method")[0].is_set | ~argument("speculative-config")[0].is_set)
+"""Whether `speculative-config.method` is all that is said of it: vLLM finds out an unstated method from the model."""
 
 CONV_STATE_LAYOUT = Key("conv_state_layout", "role.env.VLLM_SSM_CONV_STATE_LAYOUT")
 ENV_LAYOUT = Key("env_layout", "role.env.VLLM_KV_CACHE_LAYOUT")

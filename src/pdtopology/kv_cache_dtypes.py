@@ -25,10 +25,10 @@ FOUR_BIT_DTYPES = ("nvfp4", "nvfp4_4over6")
 
 SGLANG_DTYPE_GROUPS = (
     ("bfloat16", "bf16"),
-    ("float16", "fp16"),
-    ("fp8_e4m3", "fp8"),
+    ("fp8_e4m3",),
     ("fp8_e5m2",),
-    ("fp4_e2m1",),
     ("mxfp8",),
+    ("nvfp4",),
+    ("fp4_mx_block16",),
 )
 """What SGLang compares once it has resolved `auto`, which cannot be told from outside."""

@@ -26,44 +26,35 @@ LOOPBACKS = ("localhost", "127.0.0.1", "::1")
 _API_PORTS = {"vllm": 8000, "sglang": 30_000}
 """Where an API server listens unless told otherwise."""
 _BOOTSTRAP_PORT = 8998
-
-
-class Service(NamedTuple):
-    """Something that a role runs and others dial."""
-
-    name: str
-    path: str
-    """The key that says where its ports begin, of either role."""
-
-
-API = Service("API server", "role.port")
-HANDSHAKE = Service("handshake", "connector.role.handshake_port")
-NOTIFICATIONS = Service("notifications", "connector.role.notify_port")
-SIDE_CHANNEL = Service("side channel", "connector.role.side_channel_port")
-BOOTSTRAP = Service("bootstrap server", "connector.role.bootstrap_port")
-EVENTS = Service("KV events", "role.engine_args.kv-events-config")
+_VARIABLES = {
+    "side_channel_port": "VLLM_NIXL_SIDE_CHANNEL_PORT",
+    "bootstrap_port": "VLLM_MOONCAKE_BOOTSTRAP_PORT",
+}
+"""The variables of vLLM that fields stand for."""
+_HOST_VARIABLE = "VLLM_NIXL_SIDE_CHANNEL_HOST"
+_PLACING = ("nnodes", "data-parallel-rank", "data-parallel-backend")
+"""Arguments that say how many data-parallel ranks a node has; see `RANKS_ARE_PLACED_BY_ARGUMENTS`."""
 
 
 class Ports(NamedTuple):
-    """Ports in a row that one service of a role binds on a host."""
+    """Ports in a row that one role binds on a host."""
 
-    service: Service
-    role: str
+    name: str
+    """What they are for: `decode's side channel`."""
+    path: str
+    """The key that says where they begin."""
     first: int
-    last: int
+    size: int
+    is_stated: bool
+    """Whether the document says where they begin."""
 
     @property
-    def name(self) -> str:
-        """What they are for: `decode's side channel`."""
-        return f"{self.role}'s {self.service.name}"
-
-    @property
-    def path(self) -> str:
-        """The key that says where they begin."""
-        return self.service.path.replace("role", self.role, 1)
+    def last(self) -> int:
+        """The last of them."""
+        return self.first + self.size - 1
 
     def __str__(self) -> str:
-        return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
+        return f"{self.first}" if self.size == 1 else f"{self.first} to {self.last}"
 
     def meets(self, other: Ports) -> bool:
         """Whether some port belongs to both."""
@@ -74,55 +65,61 @@ def ports_of(topology: Any, role: str) -> list[Ports]:
     """What one role binds on its first host, in the order of the document.
 
     Sources: vLLM get_port_offset (kv_connector/v1/moriio/moriio_common.py), NixlBaseConnectorScheduler
-    (nixl/base_scheduler.py, base + data-parallel index) and MooncakeConnectorScheduler (one bootstrap server an
-    instance); SGLang fields/disagg.py.
+    (nixl/base_scheduler.py, base + data-parallel index), MooncakeConnectorScheduler (one bootstrap server an
+    instance) and ZmqEventPublisher (vllm/distributed/kv_events.py); SGLang fields/disagg.py.
     """
-    section = getattr(topology, role)
-    engine = topology.engine.name
+    section, engine = getattr(topology, role), topology.engine.name
     api = section.port or _API_PORTS[engine]
-    found = [Ports(API, role, api, api)]
-    part = getattr(topology.connector, role)
-    if engine == "sglang":
-        if role == "prefill":
-            port = getattr(part, "bootstrap_port", _BOOTSTRAP_PORT)
-            found.append(Ports(BOOTSTRAP, role, port, port))
-    else:
-        found += _vllm_ports(topology.connector, section, part, role)
-    return found
+    found = [Ports(f"{role}'s API server", f"{role}.port", api, 1, section.port is not None)]
+    services = _sglang_ports if engine == "sglang" else _vllm_ports
+    return [*found, *services(section, topology.connector, role)]
 
 
-def _vllm_ports(connector: Any, section: Any, part: Any, role: str) -> list[Ports]:
-    stated_ranks = section.data_parallel_size_local
-    last_rank = max((section.data_parallel_size if stated_ranks is None else stated_ranks) - 1, 0)
-    found = []
-    if connector.kind == "moriio":
-        last = last_rank + section.tensor_parallel_size - 1
-        found += [
-            Ports(HANDSHAKE, role, part.handshake_port, part.handshake_port + last),
-            Ports(NOTIFICATIONS, role, part.notify_port, part.notify_port + last),
-        ]
-    elif connector.kind == "nixl":
-        first = _from_environment(section, "VLLM_NIXL_SIDE_CHANNEL_PORT", part, "side_channel_port")
-        found.append(Ports(SIDE_CHANNEL, role, first, first + last_rank))
+def _sglang_ports(section: Any, connector: Any, role: str) -> Iterator[Ports]:
+    # SGLang's server in Rust answers for the bootstrap server on the API port.
+    if role == "prefill" and "SGLANG_RUST_SERVER" not in section.env:
+        first = getattr(connector.prefill, "bootstrap_port", _BOOTSTRAP_PORT)
+        is_stated = "bootstrap_port" in connector.prefill.model_fields_set
+        yield Ports("prefill's bootstrap server", "connector.prefill.bootstrap_port", first, 1, is_stated)
+
+
+def _vllm_ports(section: Any, connector: Any, role: str) -> Iterator[Ports]:
+    ranks = _local_ranks(section)
+    if connector.kind == "moriio" and ranks:
+        count = ranks + section.tensor_parallel_size - 1
+        yield _field_ports(section, connector, role, "handshake_port", "handshake", count)
+        yield _field_ports(section, connector, role, "notify_port", "notifications", count)
+    elif connector.kind == "nixl" and ranks:
+        yield _field_ports(section, connector, role, "side_channel_port", "side channel", ranks)
     elif connector.kind == "mooncake" and role == "prefill" and connector.bootstrap_server_address is None:
-        first = _from_environment(section, "VLLM_MOONCAKE_BOOTSTRAP_PORT", part, "bootstrap_port")
-        found.append(Ports(BOOTSTRAP, role, first, first))
-    if section.engine_args and (events := _events_port(section.engine_args)) is not None:
-        found.append(Ports(EVENTS, role, events, events + last_rank))
-    return found
+        yield _field_ports(section, connector, role, "bootstrap_port", "bootstrap server", 1)
+    events = _events_port(section)
+    if events and ranks:
+        yield Ports(f"{role}'s KV events", f"{role}.engine_args.kv-events-config", events, ranks, is_stated=True)
 
 
-def _from_environment(section: Any, variable: str, part: Any, field: str) -> int:
-    """The field where it is stated, else the variable of the role's `env`, else the default."""
-    text = section.env.get(variable, "") if section.env else ""
-    if text.isdecimal() and field not in part.model_fields_set:
-        return int(text)
-    port: int = getattr(part, field)
-    return port
+def _local_ranks(section: Any) -> int:
+    """The data-parallel ranks of the first host, 0 where it cannot be told since other arguments place them."""
+    arguments = section.engine_args
+    if any(spelling in arguments for name in _PLACING for spelling in (name, name.replace("-", "_"))):
+        return 0
+    local: int | None = section.data_parallel_size_local
+    return section.data_parallel_size if local is None else max(local, 1)
 
 
-def _events_port(arguments: Mapping[str, Any]) -> int | None:
-    """The port of the KV-event publisher, where it is turned on."""
+def _field_ports(section: Any, connector: Any, role: str, field: str, name: str, count: int) -> Ports:
+    """The ports from the field where it is stated, else from the variable of the role's `env`, else the default."""
+    part, variable = getattr(connector, role), _VARIABLES.get(field, "")
+    text = section.env.get(variable, "")
+    if field not in part.model_fields_set and text.isdecimal():
+        return Ports(f"{role}'s {name}", f"{role}.env.{variable}", int(text), count, is_stated=True)
+    is_stated = field in part.model_fields_set
+    return Ports(f"{role}'s {name}", f"connector.{role}.{field}", getattr(part, field), count, is_stated)
+
+
+def _events_port(section: Any) -> int | None:
+    """The port that the KV-event publisher binds, where it is turned on and binds one."""
+    arguments = section.engine_args
     config = arguments.get("kv-events-config", arguments.get("kv_events_config"))
     if isinstance(config, str):
         try:
@@ -131,8 +128,9 @@ def _events_port(arguments: Mapping[str, Any]) -> int | None:
             return None
     if not isinstance(config, Mapping) or not config.get("enable_kv_cache_events"):
         return None
-    port = re.search(r":(\d{1,5})$", str(config.get("endpoint", "tcp://*:5557")))
-    return int(port[1]) if port else None
+    # The publisher binds wildcards and dials every other address; port 0 is the system's choice.
+    port = re.search(r"^tcp://(?:\*|\[?::\]?):(\d{1,5})$", str(config.get("endpoint", "tcp://*:5557")))
+    return int(port[1]) if port and config.get("publisher", "zmq") == "zmq" else None
 
 
 def host_of(topology: Any, role: str) -> str | None:
@@ -148,10 +146,9 @@ def overlaps_of_one_host(topology: Any) -> Iterator[Found]:
     prefill_host, decode_host = (host_of(topology, role) for role in ROLES)
     if prefill_host is None or prefill_host != decode_host:
         return
-    states_api_ports = topology.prefill.port or topology.decode.port
     for prefill in ports_of(topology, "prefill"):
         for decode in ports_of(topology, "decode"):
-            are_defaults = prefill.service is decode.service is API and not states_api_ports
+            are_defaults = prefill.path == "prefill.port" and not prefill.is_stated and not decode.is_stated
             if prefill.meets(decode) and not are_defaults:
                 yield _found(decode, prefill)
 
@@ -186,20 +183,24 @@ def _found(ports: Ports, other: Ports) -> Found:
 
 
 def side_channels_out_of_reach(topology: Any) -> Iterator[Found]:
-    """Where the other role, on another host, is given a loopback address to dial."""
+    """Where the other role, on another host, is given a loopback address to dial.
+
+    Decode dials prefill, to read or to register; in push mode prefill dials decode too.
+    """
     if topology.connector.kind != "nixl":
         return
     prefill_host, decode_host = (host_of(topology, role) for role in ROLES)
     if prefill_host is None or decode_host is None or prefill_host == decode_host:
         return
-    role = "prefill" if topology.connector.mode == "pull" else "decode"
-    part, section = getattr(topology.connector, role), getattr(topology, role)
-    host = part.side_channel_host or section.env.get("VLLM_NIXL_SIDE_CHANNEL_HOST")
-    if host in LOOPBACKS:
-        at = Key("side_channel_host", f"connector.{role}.side_channel_host")
-        see = tuple(Key(f"{name}_host", f"{name}.host") for name in ROLES)
-        hosts = {"prefill_host": topology.prefill.host, "decode_host": topology.decode.host}
-        yield Found(at, see, {"side_channel_host": host, "name": f"{role}'s side channel", **hosts})
+    hosts = {"prefill_host": topology.prefill.host, "decode_host": topology.decode.host}
+    for role in ROLES if topology.connector.mode == "push" else ("prefill",):
+        stated = getattr(topology.connector, role).side_channel_host
+        host = stated or getattr(topology, role).env.get(_HOST_VARIABLE)
+        if host in LOOPBACKS:
+            path = f"connector.{role}.side_channel_host" if stated else f"{role}.env.{_HOST_VARIABLE}"
+            see = tuple(Key(f"{name}_host", f"{name}.host") for name in ROLES)
+            values = {"side_channel_host": host, "name": f"{role}'s side channel", **hosts}
+            yield Found(Key("side_channel_host", path), see, values)
 
 
 SIDE_CHANNEL_HOST = Key("side_channel_host", "connector.role.side_channel_host")
@@ -218,10 +219,10 @@ RULES = (
         engine=None,
         at=Key("ports", "decode.port"),
         require=Computed("no two ports of the two roles meet on one host", overlaps_of_one_host, _READ),
-        message="{name} ({span}) and {other_name} ({other_span}) meet on one host",
+        message="{name} ({span}) and {other_name} ({other_span}) need the same port on one host",
         why="The second to start dies, or one role dials the other's service. Default ports are the same for both "
         "roles.",
-        fix="Give the two roles ports that lie apart by their numbers of ranks.",
+        fix="Give the two roles different ports, as far apart as each has ranks.",
         raised=Stage.START,
         source=_NIXL,
         beyond_schema=_BEYOND_SCHEMA,
@@ -234,9 +235,9 @@ RULES = (
         at=Key("ports", "decode.port"),
         require=Computed("no two ports of one role meet", overlaps_of_one_role, _READ),
         after=("moriio-dp-with-tp",),
-        message="{name} ({span}) and {other_name} ({other_span}) meet",
+        message="{name} ({span}) and {other_name} ({other_span}) need the same port",
         why="The second service to start dies, or a peer dials the wrong one.",
-        fix="Give the services ports that lie apart by the role's number of ranks.",
+        fix="Give the services different ports, as far apart as the role has ranks.",
         raised=Stage.START,
         source=_NIXL,
         beyond_schema=_BEYOND_SCHEMA,
@@ -271,7 +272,7 @@ RULES = (
         why="The handshake dials the address that the role tells, and waits until it times out.",
         fix="Set side_channel_host to the address of the role's host.",
         raised=Stage.FIRST_REQUEST,
-        source=Upstream("vllm/envs.py", "VLLM_NIXL_SIDE_CHANNEL_HOST"),
+        source=Upstream("vllm/envs.py", _HOST_VARIABLE),
         beyond_schema=_BEYOND_SCHEMA,
         bad={
             "model": GQA,
@@ -291,7 +292,7 @@ RULES = (
         why="The role listens on the address and also tells it to its peer. Inside one host it happens to work.",
         fix="Set side_channel_host to the address of the role's host.",
         raised=Stage.FIRST_REQUEST,
-        source=Upstream("vllm/envs.py", "VLLM_NIXL_SIDE_CHANNEL_HOST"),
+        source=Upstream("vllm/envs.py", _HOST_VARIABLE),
         bad={
             "model": GQA,
             "connector": {"kind": "nixl", "prefill": {"side_channel_host": "0.0.0.0"}},  # noqa: S104

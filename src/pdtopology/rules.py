@@ -150,7 +150,7 @@ _OF_CONNECTOR = {
     "moriio": ((f"{_MORIIO}.transfer",), (f"{_MORIIO}.hybrid", f"{_MORIIO}.parallelism")),
     "nixl": (
         (f"{_NIXL}.handshake",),
-        (f"{_NIXL}.block_sizes", f"{_NIXL}.caches", f"{_NIXL}.parallelism", f"{_NIXL}.mamba"),
+        (f"{_NIXL}.block_sizes", f"{_NIXL}.caches", f"{_NIXL}.pipeline", f"{_NIXL}.context", f"{_NIXL}.mamba"),
     ),
     "mooncake": (("pdtopology.connectors.mooncake.rules",), ()),
     "other": (("pdtopology.connectors.other",), ()),

@@ -43,6 +43,16 @@ class PDTopology(Deployment):
         """What works with a known cost, or would fail on an older release where none is stated."""
         return warnings(self)
 
+    def fingerprint(self) -> str:
+        """64 hexadecimal digits, the same for two documents that say the same of the pair in whatever form.
+
+        Hosts and replicas do not count; `pdtopology.fingerprint` states exactly what does. Two roles that compare it
+        before they start cannot run from different files.
+        """
+        from pdtopology.fingerprint import fingerprint_of
+
+        return fingerprint_of(self)
+
     @model_validator(mode="wrap")
     @classmethod
     def _satisfies_every_rule(cls, document: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:

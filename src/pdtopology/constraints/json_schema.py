@@ -24,6 +24,7 @@ from pdtopology.constraints.expressions import (
     Agree,
     AllOf,
     AnyOf,
+    AtLeast,
     Before,
     Comparison,
     Computed,
@@ -146,7 +147,7 @@ class _Compiler(NamedTuple):
     def schema(self, expression: Expression) -> JsonSchema:
         match expression:
             case AllOf(parts):
-                return _every([self.schema(part) for part in parts])
+                return _every([self.schema(part) for part in parts if not self.is_implied(part, parts)])
             case AnyOf(parts):
                 return _any([self.schema(part) for part in parts])
             case Not(part):
@@ -155,6 +156,15 @@ class _Compiler(NamedTuple):
                 raise InexactError(f"that {expression.name} is no matter of single keys")
             case _:
                 return self.comparison(expression)
+
+    def is_implied(self, part: Expression, parts: tuple[Expression, ...]) -> bool:
+        """Whether another part says more: of known sizes that are to reach one key, the least must."""
+        return isinstance(part, AtLeast) and any(
+            isinstance(other, AtLeast)
+            and other.right == part.right
+            and self.known.get(other.left, MAX_RELATED_SIZE + 1) < self.known.get(part.left, 0)
+            for other in parts
+        )
 
     def comparison(self, expression: Comparison) -> JsonSchema:
         match expression:

@@ -27,6 +27,7 @@ _FAULTS = {
     "duplicate-key": "A key must stand once in its mapping",
     "unreadable-file": "A file must be readable, and in UTF-8",
     "input-too-large": "A file must be no larger than a topology needs",
+    "fingerprint-mismatch": "A topology must be the one whose fingerprint is expected",
     "missing": "A topology must state its model and both roles",
     "extra_forbidden": "A key must be one that its section has",
     "argument_has_a_field": "An engine argument must be stated in its own field where there is one",

@@ -11,6 +11,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from pdtopology.connectors.kinds import DEFAULT_CONNECTOR
 from pdtopology.constraints import Constraint, Key
 from pdtopology.constraints.absence import holds_without
 from pdtopology.constraints.expressions import Is, Not, conjuncts
@@ -22,14 +23,14 @@ from pdtopology.constraints.json_schema import (
     compile_condition,
     compile_to_json_schema,
 )
-from pdtopology.deployment import is_unusual
+from pdtopology.deployment import ENGINES, is_unusual
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.rule import Clause
 
 _LARGEST_NAMED = 16
 
 NAMED_SIZES = tuple(size for size in OFFERED_SIZES if size <= _LARGEST_NAMED)
-"""Wrong sizes that the message names; others are only under the editor's mark."""
+"""Wrong sizes that the messages of the default connector name; others are only under the editor's mark."""
 
 Values = Mapping[str, Any]
 _NO_VALUES: Values = MappingProxyType({})
@@ -42,7 +43,7 @@ def is_of_plain_documents(clause: Clause) -> bool:
 
 @cache
 def is_met_often(clause: Clause) -> bool:
-    """Whether plain documents of today break it; the words with numbers of all rules would be most of the schema."""
+    """Whether plain documents of today break it; the sizes that fit each other by all rules would be too many."""
     return is_of_plain_documents(clause) and not clause.rule.until
 
 
@@ -77,6 +78,10 @@ class Words(NamedTuple):
             return (self.clause.at,)
         places = (self.clause.at, *self.clause.see)
         return places if is_met_often(self.clause) else places[:2]
+
+    @property
+    def _is_of_default(self) -> bool:
+        return self.clause.rule.is_about(ENGINES[0], DEFAULT_CONNECTOR)
 
     def _failure_at(self, places: tuple[Key, ...]) -> JsonSchema:
         first, *others = places
@@ -116,7 +121,7 @@ class Words(NamedTuple):
         if not fitting:
             return self._refusal_with(blamed, {other.name: size})
         section, field = blamed.parts
-        named = [wrong for wrong in NAMED_SIZES if wrong not in fitting]
+        named = [wrong for wrong in NAMED_SIZES if wrong not in fitting] if self._is_of_default else []
 
         def refused(numbers: Values) -> JsonSchema:
             return {"properties": {field: {"enum": fitting, "errorMessage": self.sentence(numbers)}}}

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from pdtopology.connectors.examples import DS_LAYOUT, MAMBA, SLIDING_WINDOW
 from pdtopology.connectors.moriio.sources import connector
-from pdtopology.constraints.expressions import for_role
 from pdtopology.keys import (
     CONV_STATE_LAYOUT,
     DECODE_TP,
     EQUAL_TP,
     HAS_MAMBA,
-    HAS_SLIDING_WINDOW,
-    HYBRID_MANAGER_IS_OFF,
+    HAS_WINDOW_GROUPS,
     MORIIO_MODE,
     PREFILL_TP,
     SPECULATIVE_METHOD,
-    UNDERSCORED_SPECULATIVE,
+    SPECULATIVE_METHOD_IS_KNOWN,
 )
 from pdtopology.rule import Rule, Severity, Stage
 
 _READS = MORIIO_MODE.is_("read")
 _WRITES = MORIIO_MODE.is_("write")
-_HAS_WINDOW_GROUPS = HAS_SLIDING_WINDOW & ~(
-    for_role(HYBRID_MANAGER_IS_OFF, "prefill") & for_role(HYBRID_MANAGER_IS_OFF, "decode")
-)
 _WRITING = {"mode": "write"}
 
 RULES = (
@@ -33,30 +28,30 @@ RULES = (
         connectors=("moriio",),
         at=MORIIO_MODE,
         when=_WRITES,
-        require=~_HAS_WINDOW_GROUPS,
+        require=~HAS_WINDOW_GROUPS,
         since=(0, 30),
         message="connector.mode must not be {mode} for a model with sliding-window layers",
         why="A layer is written as soon as it is computed, and the blocks of a sliding window may already be freed.",
         fix="Set connector.mode to read, or disable-hybrid-kv-cache-manager in the engine_args of both roles.",
         raised=Stage.START,
-        source=connector("_validate_kv_cache_groups"),
+        source=connector("MoRIIOConnectorScheduler.__init__"),
         bad={"model": SLIDING_WINDOW, "connector": _WRITING, "prefill": {}, "decode": {}},
     ),
     Rule(
         code="moriio-write-hybrid",
-        title="MoRIIO WRITE before vLLM 0.33 refuses hybrid models",
+        title="MoRIIO WRITE before vLLM 0.33 refuses models with mamba layers",
         connectors=("moriio",),
         at=MORIIO_MODE,
         when=_WRITES,
         require=~HAS_MAMBA,
-        after=("moriio-write-sliding-window",),
-        since=(0, 30),
+        after=("moriio-write-sliding-window", "moriio-mamba-unsupported"),
+        since=(0, 32),
         until=(0, 33),
         message="connector.mode must not be {mode} for a model with mamba layers before vLLM 0.33",
         why="Only attention layers are written.",
         fix="Set connector.mode to read, or run vLLM 0.33 or later on both roles.",
         raised=Stage.START,
-        source=connector("_validate_kv_cache_groups"),
+        source=connector("MoRIIOConnectorScheduler.__init__"),
         bad={
             "engine": {"version": "0.32"},
             "model": MAMBA,
@@ -70,15 +65,14 @@ RULES = (
         title="MoRIIO before vLLM 0.32 refuses models with mamba layers",
         connectors=("moriio",),
         at=MORIIO_MODE,
-        when=_READS,
         require=~HAS_MAMBA,
-        since=(0, 30),
         until=(0, 32),
-        message="connector.mode {mode} moves no mamba layers before vLLM 0.32",
-        why="Only attention layers are moved.",
+        message="MoRIIO moves no mamba layers before vLLM 0.32",
+        why="Before vLLM 0.30 the connector turns off the hybrid KV-cache manager, without which such a model does not "
+        "start; in 0.30 it refuses the layers itself.",
         fix="Run vLLM 0.32 or later on both roles.",
         raised=Stage.START,
-        source=connector("_validate_kv_cache_groups"),
+        source=connector("MoRIIOConnectorScheduler.__init__"),
         bad={
             "engine": {"version": "0.30"},
             "model": MAMBA,
@@ -150,9 +144,10 @@ RULES = (
         title="MoRIIO moves mamba layers with no speculative method but dspark",
         connectors=("moriio",),
         at=SPECULATIVE_METHOD,
-        when=HAS_MAMBA & ~UNDERSCORED_SPECULATIVE.is_set,
+        when=HAS_MAMBA & SPECULATIVE_METHOD_IS_KNOWN,
         require=SPECULATIVE_METHOD.is_("none", "dspark"),
-        since=(0, 33),
+        after=("moriio-mamba-unsupported", "moriio-write-hybrid"),
+        since=(0, 32),
         message="{role} speculative method {speculative_config_method} must be dspark for a model with mamba layers",
         why="The state of a mamba layer has no place for the drafted tokens of other methods.",
         fix="Remove speculative-config, or set its method to dspark.",

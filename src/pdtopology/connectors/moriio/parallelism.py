@@ -5,7 +5,16 @@ from __future__ import annotations
 from pdtopology.connectors.examples import GQA, MLA
 from pdtopology.connectors.moriio.sources import connector
 from pdtopology.constraints import same
-from pdtopology.keys import DECODE_DCP, DP, DP_LOCAL, KV_ROLE, PP, PREFILL_DCP, TP
+from pdtopology.keys import (
+    DECODE_DCP,
+    DP,
+    DP_LOCAL,
+    KV_ROLE,
+    PP,
+    PREFILL_DCP,
+    RANKS_ARE_PLACED_BY_ARGUMENTS,
+    TP,
+)
 from pdtopology.rule import Rule, Severity, Stage, Upstream
 
 _PORT_OFFSET = Upstream("vllm/distributed/kv_transfer/kv_connector/v1/moriio/moriio_common.py", "get_port_offset")
@@ -17,7 +26,7 @@ RULES = (
         connectors=("moriio",),
         at=TP,
         see=(DP,),
-        when=~DP_LOCAL.is_set & ~DP.is_(1),
+        when=~DP_LOCAL.is_set & ~RANKS_ARE_PLACED_BY_ARGUMENTS & ~DP.is_(1),
         require=TP.is_(1),
         message="{role} TP {tp} must be 1 where a node has all {dp} data-parallel ranks",
         why="A rank binds the port base + DP rank + TP rank, so DP rank 0's second TP rank and DP rank 1's first bind "
@@ -57,7 +66,7 @@ RULES = (
         severity=Severity.WARNING,
         at=PP,
         require=PP.is_(1),
-        message="{role} pipeline_parallel_size {pp} should be 1",
+        message="{role} PP {pp} should be 1",
         why="Every stage of a node binds the same ports, and names only its own layers.",
         fix="Set pipeline_parallel_size to 1.",
         raised=Stage.NEVER,
@@ -79,7 +88,7 @@ RULES = (
             "dcp-query-heads",
             "pcp-dcp-size",
         ),
-        message="decode_context_parallel_size {decode_dcp} of decode should be prefill's, {prefill_dcp}",
+        message="decode DCP {decode_dcp} should be prefill's, {prefill_dcp}",
         why="With different sizes a rank holds other tokens than its peer, and blocks are copied as they are.",
         fix="Give both roles one decode_context_parallel_size.",
         raised=Stage.NEVER,

@@ -13,6 +13,7 @@ def connector(function: str) -> Upstream:
 
 
 READ_OFFSETS = connector("_compute_read_attention_offsets")
+HEAD_SLICES = Upstream(f"{_MORIIO}/moriio_layout.py", "compute_head_slice_offsets")
 ENGINE = Upstream(
     f"{_MORIIO}/moriio_engine.py", "MoRIIOWriter (calls _compute_block_transfer_offsets without remote_tp_size)"
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pdtopology.connectors.examples import GQA, MLA
-from pdtopology.connectors.moriio.sources import DOCUMENTATION, ENGINE, READ_OFFSETS, connector
+from pdtopology.connectors.moriio.sources import DOCUMENTATION, ENGINE, HEAD_SLICES, READ_OFFSETS, connector
 from pdtopology.constraints import Key, agree, same
 from pdtopology.keys import (
     DECODE_BLOCK_SIZE,
@@ -11,6 +11,7 @@ from pdtopology.keys import (
     DECODE_TP,
     EQUAL_BLOCK_SIZES,
     EQUAL_TP,
+    HAS_MAMBA,
     IS_MLA,
     KV_HEADS,
     MORIIO_MODE,
@@ -19,11 +20,14 @@ from pdtopology.keys import (
     PREFILL_DTYPE,
     PREFILL_TP,
 )
-from pdtopology.kv_cache_dtypes import VLLM_DTYPES
+from pdtopology.kv_cache_dtypes import ONE_BYTE_DTYPES, TWO_BYTE_DTYPES, VLLM_DTYPES
 from pdtopology.rule import Rule, Severity, Stage
 
 _READS = MORIIO_MODE.is_("read")
 _WRITES = MORIIO_MODE.is_("write")
+# Patterns, since editors offer the values of a list wherever it stands, and this is the default connector.
+_TWO_BYTES = f"^({'|'.join(TWO_BYTE_DTYPES)})$"
+_ONE_BYTE = f"^({'|'.join(ONE_BYTE_DTYPES)})$"
 _BACKEND = Key("backend", "connector.backend", default="rdma")
 
 RULES = (
@@ -107,7 +111,7 @@ RULES = (
         connectors=("moriio",),
         at=DECODE_BLOCK_SIZE,
         see=(PREFILL_BLOCK_SIZE,),
-        when=_WRITES,
+        when=_WRITES & ~HAS_MAMBA,
         require=EQUAL_BLOCK_SIZES,
         since=(0, 33),
         message="decode block size {decode_block_size} must be prefill's, {prefill_block_size}",
@@ -128,7 +132,7 @@ RULES = (
         connectors=("moriio",),
         at=DECODE_BLOCK_SIZE,
         see=(PREFILL_BLOCK_SIZE,),
-        when=_READS & ~IS_MLA,
+        when=_READS & ~IS_MLA & ~HAS_MAMBA,
         require=EQUAL_BLOCK_SIZES,
         since=(0, 33),
         message="decode block size {decode_block_size} must be prefill's, {prefill_block_size}",
@@ -149,11 +153,28 @@ RULES = (
         after=("moriio-write-block-size", "moriio-read-block-size"),
         message="decode block size {decode_block_size} should be prefill's, {prefill_block_size}",
         why="Blocks are copied one for one, by their numbers. Before vLLM 0.33, and with MLA models in READ mode "
-        "since, nothing compares their sizes.",
+        "since, nothing compares their sizes. With mamba layers vLLM raises both, perhaps to one size.",
         fix="Give both roles one block size.",
         raised=Stage.NEVER,
         source=connector("_compute_block_transfer_offsets"),
         bad={"model": MLA, "prefill": {"block_size": 16}, "decode": {"block_size": 32}},
+    ),
+    Rule(
+        code="moriio-kv-cache-dtype-length",
+        title="MoRIIO refuses KV caches whose types differ in length",
+        connectors=("moriio",),
+        at=DECODE_DTYPE,
+        see=(PREFILL_DTYPE,),
+        when=~IS_MLA,
+        require=~(PREFILL_DTYPE.matches(_TWO_BYTES) & DECODE_DTYPE.matches(_ONE_BYTE))
+        & ~(PREFILL_DTYPE.matches(_ONE_BYTE) & DECODE_DTYPE.matches(_TWO_BYTES)),
+        since=(0, 33),
+        message="decode kv_cache_dtype {decode_kv_cache_dtype} must be prefill's, {prefill_kv_cache_dtype}",
+        why="Each role tells how many bytes a head has, and heads of different lengths are not copied.",
+        fix="Write the same kv_cache_dtype for both roles.",
+        raised=Stage.FIRST_REQUEST,
+        source=HEAD_SLICES,
+        bad={"model": GQA, "prefill": {"kv_cache_dtype": "bfloat16"}, "decode": {"kv_cache_dtype": "fp8"}},
     ),
     Rule(
         code="moriio-kv-cache-dtype-unchecked",
@@ -163,9 +184,10 @@ RULES = (
         at=DECODE_DTYPE,
         see=(PREFILL_DTYPE,),
         require=agree(PREFILL_DTYPE, DECODE_DTYPE, *((name,) for name in VLLM_DTYPES)),
+        after=("moriio-kv-cache-dtype-length",),
         message="decode kv_cache_dtype {decode_kv_cache_dtype} should be prefill's, {prefill_kv_cache_dtype}",
-        why="The handshake tells no data type, and nothing converts the cache: decode would read one type as the "
-        "other.",
+        why="The handshake tells no data type, and nothing converts the cache. Since vLLM 0.33 types of different "
+        "lengths are found by their bytes, but not in an MLA model. Others are read as what they are not.",
         fix="Write the same kv_cache_dtype for both roles.",
         raised=Stage.NEVER,
         source=connector("MoRIIOAgentMetadata (tells no dtype)"),
@@ -182,8 +204,8 @@ RULES = (
         require=PREFILL_TP <= DECODE_TP,
         after=("tp-not-divisible", "moriio-read-kv-heads-replicated"),
         until=(0, 33),
-        message="of the prefill TP {prefill_tp} ranks only one for each of the decode TP {decode_tp} ranks is told "
-        "that its blocks were read",
+        message="with prefill TP {prefill_tp} above decode TP {decode_tp}, only one prefill rank for each decode rank "
+        "is told that its blocks were read",
         why="Before vLLM 0.33 a decode rank notifies one prefill rank; the others hold their blocks until they time "
         "out.",
         fix="Run vLLM 0.33 or later on both roles, and say so in engine.version.",

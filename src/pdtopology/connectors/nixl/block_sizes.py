@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from pdtopology.connectors.examples import GQA, MLA
+from pdtopology.connectors.examples import DS_LAYOUT, GQA, MAMBA, MLA
 from pdtopology.connectors.nixl.keys import BUFFER_DEVICE
 from pdtopology.connectors.nixl.side import SIDES, Side
-from pdtopology.connectors.nixl.sources import BLOCK_SIZE_RATIO, HANDSHAKE
+from pdtopology.connectors.nixl.sources import BLOCK_SIZE_RATIO, HANDSHAKE, PUSH_REGISTRATION
 from pdtopology.constraints import divides
 from pdtopology.keys import (
     BLOCK_SIZE,
     DECODE_BLOCK_SIZE,
     EQUAL_BLOCK_SIZES,
+    HAS_MAMBA,
+    HAS_WINDOW_GROUPS,
     IS_MLA,
-    NEEDS_HYBRID_MANAGER,
+    NIXL_MODE,
     PREFILL_BLOCK_SIZE,
+    PREFILL_PP,
     TP,
 )
 from pdtopology.rule import Rule, Severity, Stage
@@ -30,7 +33,7 @@ def _of_mode(side: Side) -> tuple[Rule, ...]:
             connectors=("nixl",),
             at=local_block,
             see=(remote_block,),
-            when=is_mode,
+            when=is_mode & ~HAS_MAMBA,
             require=divides(remote_block, local_block),
             message=f"{side.local} block size {{{local_block.name}}} must be a multiple of {side.remote} block size "
             f"{{{remote_block.name}}}",
@@ -51,7 +54,7 @@ def _of_mode(side: Side) -> tuple[Rule, ...]:
             connectors=("nixl",),
             at=local_block,
             see=(remote_block, remote_tp, local_tp),
-            when=is_mode & ~IS_MLA & ~EQUAL_BLOCK_SIZES,
+            when=is_mode & ~IS_MLA & ~HAS_MAMBA & ~EQUAL_BLOCK_SIZES,
             require=local_tp >= remote_tp,
             after=(
                 "tp-not-divisible",
@@ -84,7 +87,7 @@ RULES = (
         connectors=("nixl",),
         at=DECODE_BLOCK_SIZE,
         see=(PREFILL_BLOCK_SIZE,),
-        when=BUFFER_DEVICE.is_("cpu"),
+        when=BUFFER_DEVICE.is_("cpu") & ~HAS_MAMBA,
         require=EQUAL_BLOCK_SIZES,
         after=("nixl-pull-block-size-not-divisible", "nixl-push-block-size-not-divisible"),
         since=(0, 28),
@@ -102,17 +105,17 @@ RULES = (
     ),
     Rule(
         code="nixl-block-size-hybrid",
-        title="NIXL before vLLM 0.28 needs equal block sizes for hybrid models",
+        title="NIXL before vLLM 0.28 needs equal block sizes for models with sliding-window layers",
         connectors=("nixl",),
         at=DECODE_BLOCK_SIZE,
         see=(PREFILL_BLOCK_SIZE,),
-        when=NEEDS_HYBRID_MANAGER,
+        when=HAS_WINDOW_GROUPS & ~HAS_MAMBA,
         require=EQUAL_BLOCK_SIZES,
         after=("nixl-pull-block-size-not-divisible", "nixl-push-block-size-not-divisible"),
         until=(0, 28),
-        message="block sizes {prefill_block_size} and {decode_block_size} must be equal for a hybrid model before "
+        message="block sizes {prefill_block_size} and {decode_block_size} must be equal for sliding windows before "
         "vLLM 0.28",
-        why="The layers of a hybrid model have groups of blocks that an older handshake asserts to be equal.",
+        why="Sliding-window layers have groups of blocks of their own, for which an older handshake asserts one size.",
         fix="Give both roles one block size.",
         raised=Stage.FIRST_REQUEST,
         source=HANDSHAKE,
@@ -122,6 +125,53 @@ RULES = (
             "connector": {"kind": "nixl"},
             "prefill": {"block_size": 16},
             "decode": {"block_size": 32},
+        },
+    ),
+    Rule(
+        code="nixl-push-block-size",
+        title="NIXL push before vLLM 0.28 needs equal block sizes",
+        connectors=("nixl",),
+        at=DECODE_BLOCK_SIZE,
+        see=(PREFILL_BLOCK_SIZE,),
+        when=NIXL_MODE.is_("push") & PREFILL_PP.is_(1) & ~HAS_MAMBA,
+        require=EQUAL_BLOCK_SIZES,
+        after=("nixl-push-block-size-not-divisible", "nixl-push-block-size-unequal-tp", "nixl-block-size-hybrid"),
+        until=(0, 28),
+        message="block sizes {prefill_block_size} and {decode_block_size} must be equal in push mode before vLLM 0.28",
+        why="Decode dials prefill to register a request, and before vLLM 0.28 it checks prefill's blocks as if it "
+        "would read them.",
+        fix="Give both roles one block size.",
+        raised=Stage.FIRST_REQUEST,
+        source=PUSH_REGISTRATION,
+        bad={
+            "engine": {"version": "0.26"},
+            "model": MLA,
+            "connector": {"kind": "nixl", "mode": "push"},
+            "prefill": {"block_size": 64},
+            "decode": {"block_size": 16},
+        },
+    ),
+    Rule(
+        code="nixl-mamba-block-size",
+        title="vLLM raises the block sizes of a model with mamba layers itself",
+        connectors=("nixl",),
+        severity=Severity.UNDETERMINED,
+        at=DECODE_BLOCK_SIZE,
+        see=(PREFILL_BLOCK_SIZE,),
+        when=HAS_MAMBA,
+        require=EQUAL_BLOCK_SIZES,
+        message="block sizes {prefill_block_size} and {decode_block_size} differ, and it cannot be told what becomes "
+        "of them with mamba layers",
+        why="An attention block is made as large as a mamba state, so that different block sizes as stated may become "
+        "equal ones. The handshake compares those.",
+        fix="Give both roles one block size.",
+        raised=Stage.FIRST_REQUEST,
+        source=BLOCK_SIZE_RATIO,
+        bad={
+            "model": MAMBA,
+            "connector": {"kind": "nixl"},
+            "prefill": {**DS_LAYOUT, "block_size": 64},
+            "decode": {**DS_LAYOUT, "block_size": 16},
         },
     ),
     Rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pdtopology.connectors.examples import GQA
 from pdtopology.connectors.nixl.keys import ENFORCES_COMPATIBILITY
 from pdtopology.connectors.nixl.sources import COMPATIBILITY, HANDSHAKE
-from pdtopology.constraints import agree, same
+from pdtopology.constraints import Expression, agree, same
 from pdtopology.constraints.expressions import for_role
 from pdtopology.keys import (
     DECODE_DTYPE,
@@ -14,19 +14,36 @@ from pdtopology.keys import (
     HYBRID_MANAGER_IS_OFF,
     IS_MLA,
     KV_HEADS,
-    NEEDS_HYBRID_MANAGER,
     PREFILL_DTYPE,
     PREFILL_TP,
     SPECULATIVE_METHOD,
-    SPECULATIVE_METHODS_ARE_KNOWN,
+    SPECULATIVE_METHOD_IS_KNOWN,
 )
 from pdtopology.kv_cache_dtypes import FOUR_BIT_DTYPES, VLLM_DTYPES
-from pdtopology.rule import Rule, Severity, Stage
+from pdtopology.rule import Rule, Severity, Stage, Upstream
+
+_SAME_DTYPE = agree(PREFILL_DTYPE, DECODE_DTYPE, *((name,) for name in VLLM_DTYPES))
+
+
+def _are(*names: str) -> Expression:
+    return PREFILL_DTYPE.is_(*names) & DECODE_DTYPE.is_(*names)
+
+
+# What auto becomes where the checkpoint says so, and the names for which an MLA backend writes another.
+_MAY_BECOME_ONE_DTYPE = (
+    _are("auto", "fp8")
+    | _are("auto", "fp8_e4m3")
+    | _are("auto", "fp8_ds_mla")
+    | _are("auto", "nvfp4")
+    | (IS_MLA & (_are("auto", "bfloat16") | _are("fp8", "fp8_e4m3", "fp8_ds_mla")))
+)
 
 # The methods that vLLM compares, by the names that it takes for each; n-gram and suffix methods need not match.
 _SPECULATIVE_METHODS = (
     ("eagle",),
     ("eagle3",),
+    ("dflash",),
+    ("dspark",),
     ("mtp", "deepseek_mtp", "mimo_mtp", "glm4_moe_mtp", "ernie_mtp", "qwen3_next_mtp", "longcat_flash_mtp"),
 )
 
@@ -36,18 +53,41 @@ _DECODE_MANAGER_IS_OFF = for_role(HYBRID_MANAGER_IS_OFF, "decode")
 RULES = (
     Rule(
         code="nixl-kv-cache-dtype-mismatch",
-        title="NIXL needs the same kv_cache_dtype, word for word, on both roles",
+        title="NIXL needs the same kv_cache_dtype on both roles",
         connectors=("nixl",),
         at=DECODE_DTYPE,
         see=(PREFILL_DTYPE,),
         when=ENFORCES_COMPATIBILITY,
-        require=agree(PREFILL_DTYPE, DECODE_DTYPE, *((name,) for name in VLLM_DTYPES)),
+        require=_SAME_DTYPE | _MAY_BECOME_ONE_DTYPE,
         message="decode kv_cache_dtype {decode_kv_cache_dtype} must be prefill's, {prefill_kv_cache_dtype}",
-        why="The setting as it is written is part of the compatibility hash that the two exchange: auto differs from "
-        "bfloat16 there.",
+        why="The setting is part of the compatibility hash that the two exchange, word for word: auto differs from "
+        "bfloat16 there, and fp8 from fp8_e4m3.",
         fix="Write the same kv_cache_dtype for both roles.",
         raised=Stage.FIRST_REQUEST,
         source=COMPATIBILITY,
+        bad={
+            "model": GQA,
+            "connector": {"kind": "nixl"},
+            "prefill": {"kv_cache_dtype": "bfloat16"},
+            "decode": {"kv_cache_dtype": "fp8"},
+        },
+    ),
+    Rule(
+        code="nixl-kv-cache-dtype-unresolved",
+        title="NIXL compares KV-cache data types that vLLM resolves first",
+        connectors=("nixl",),
+        severity=Severity.UNDETERMINED,
+        at=DECODE_DTYPE,
+        see=(PREFILL_DTYPE,),
+        when=ENFORCES_COMPATIBILITY & _MAY_BECOME_ONE_DTYPE,
+        require=_SAME_DTYPE,
+        message="prefill kv_cache_dtype {prefill_kv_cache_dtype} and decode {decode_kv_cache_dtype}: it cannot be told "
+        "whether they become the same",
+        why="auto becomes the type that a quantized checkpoint names, and the backends of sparse MLA models write "
+        "another name for fp8. Where the two then differ, the handshake refuses every request.",
+        fix="Write the same kv_cache_dtype for both roles.",
+        raised=Stage.FIRST_REQUEST,
+        source=Upstream("vllm/utils/torch_utils.py", "resolve_kv_cache_dtype_string"),
         bad={"model": GQA, "connector": {"kind": "nixl"}, "prefill": {}, "decode": {"kv_cache_dtype": "fp8"}},
     ),
     Rule(
@@ -58,7 +98,7 @@ RULES = (
         at=DECODE_DTYPE,
         see=(PREFILL_DTYPE,),
         when=~ENFORCES_COMPATIBILITY,
-        require=agree(PREFILL_DTYPE, DECODE_DTYPE, *((name,) for name in VLLM_DTYPES)),
+        require=_SAME_DTYPE,
         message="decode kv_cache_dtype {decode_kv_cache_dtype} should be prefill's, {prefill_kv_cache_dtype}",
         why="enforce_handshake_compat is false, so nothing compares the types, and nothing converts them.",
         fix="Write the same kv_cache_dtype for both roles.",
@@ -77,7 +117,9 @@ RULES = (
         connectors=("nixl",),
         at=SPECULATIVE_METHOD.for_role("decode"),
         see=(SPECULATIVE_METHOD.for_role("prefill"),),
-        when=ENFORCES_COMPATIBILITY & SPECULATIVE_METHODS_ARE_KNOWN,
+        when=ENFORCES_COMPATIBILITY
+        & for_role(SPECULATIVE_METHOD_IS_KNOWN, "prefill")
+        & for_role(SPECULATIVE_METHOD_IS_KNOWN, "decode"),
         require=agree(
             SPECULATIVE_METHOD.for_role("prefill"), SPECULATIVE_METHOD.for_role("decode"), *_SPECULATIVE_METHODS
         ),
@@ -102,11 +144,13 @@ RULES = (
         connectors=("nixl",),
         at=ENGINE_ARGUMENTS.for_role("decode"),
         see=(ENGINE_ARGUMENTS.for_role("prefill"),),
-        when=NEEDS_HYBRID_MANAGER & ENFORCES_COMPATIBILITY,
+        when=ENFORCES_COMPATIBILITY,
         require=(_PREFILL_MANAGER_IS_OFF & _DECODE_MANAGER_IS_OFF)
         | (~_PREFILL_MANAGER_IS_OFF & ~_DECODE_MANAGER_IS_OFF),
+        after=("mamba-without-hybrid-manager",),
         message="disable-hybrid-kv-cache-manager must be set for both roles or for neither",
-        why="The groups of blocks differ with the manager, so it is part of the compatibility hash.",
+        why="The groups of blocks differ with the manager, so that it is part of the compatibility hash, for models "
+        "without such groups too.",
         fix="Set disable-hybrid-kv-cache-manager in the engine_args of both roles, or of neither.",
         raised=Stage.FIRST_REQUEST,
         source=COMPATIBILITY,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pdtopology.connectors.nixl import block_sizes, caches, handshake, mamba, parallelism
+from pdtopology.connectors.nixl import block_sizes, caches, context, handshake, mamba, pipeline
 
 RULES = (
     *handshake.RULES,
     *block_sizes.RULES,
     *caches.RULES,
-    *parallelism.RULES,
+    *pipeline.RULES,
+    *context.RULES,
     *mamba.RULES,
 )

@@ -1,31 +1,22 @@
-"""What NIXL demands of pipeline and context parallelism, and of the layers of hybrid models."""
+"""What NIXL demands of prefill and decode context parallelism, and of reading both ways."""
 
 from __future__ import annotations
 
-from pdtopology.connectors.examples import GQA, SLIDING_WINDOW
+from pdtopology.connectors.examples import DS_LAYOUT, GQA, MLA
 from pdtopology.connectors.nixl.keys import BIDIRECTIONAL
-from pdtopology.connectors.nixl.sources import CONNECTOR_START, ENGINE_CONFIG, HANDSHAKE, NIXL, WORKER_START
+from pdtopology.connectors.nixl.sources import CONNECTOR_START, ENGINE_CONFIG, HANDSHAKE, NIXL
 from pdtopology.constraints import same
-from pdtopology.constraints.expressions import for_role
 from pdtopology.keys import (
     DCP,
-    DECODE_BLOCK_SIZE,
     DECODE_DCP,
     DECODE_PCP,
-    DECODE_PP,
-    DECODE_TP,
-    EQUAL_BLOCK_SIZES,
     HAS_MAMBA,
-    HAS_SLIDING_WINDOW,
-    HYBRID_MANAGER_IS_OFF,
     IS_MLA,
     NIXL_MODE,
     PCP,
-    PREFILL_BLOCK_SIZE,
     PREFILL_DCP,
     PREFILL_KV_ROLE,
     PREFILL_PCP,
-    PREFILL_PP,
     PREFILL_TP,
     TP,
 )
@@ -33,147 +24,8 @@ from pdtopology.rule import Rule, Severity, Stage, Upstream
 
 _PULLS = NIXL_MODE.is_("pull")
 _PUSHES = NIXL_MODE.is_("push")
-_PREFILL_NEEDS_HYBRID_MANAGER = HAS_MAMBA | (HAS_SLIDING_WINDOW & ~for_role(HYBRID_MANAGER_IS_OFF, "prefill"))
 
-PIPELINE_RULES = (
-    Rule(
-        code="nixl-decode-pipeline",
-        title="NIXL's decode role cannot be split into pipeline stages",
-        connectors=("nixl",),
-        at=DECODE_PP,
-        require=DECODE_PP.is_(1),
-        message="decode pipeline_parallel_size {decode_pp} must be 1",
-        why="A consumer's worker refuses to be a pipeline stage.",
-        fix="Set decode.pipeline_parallel_size to 1.",
-        raised=Stage.START,
-        source=WORKER_START,
-        bad={"model": GQA, "connector": {"kind": "nixl"}, "prefill": {}, "decode": {"pipeline_parallel_size": 2}},
-    ),
-    Rule(
-        code="nixl-pull-pipeline",
-        title="NIXL in pull mode cannot read from pipeline stages",
-        connectors=("nixl",),
-        at=PREFILL_PP,
-        when=_PULLS,
-        require=PREFILL_PP.is_(1),
-        after=("nixl-pull-pipeline-hybrid", "nixl-pipeline-mamba"),
-        message="prefill pipeline_parallel_size {prefill_pp} must be 1 in pull mode",
-        why="A decode rank expects the cache of every layer from the prefill ranks that it dials, and a stage holds "
-        "only some of the layers.",
-        fix="Set prefill.pipeline_parallel_size to 1, or connector.mode to push.",
-        raised=Stage.FIRST_REQUEST,
-        source=Upstream(f"{NIXL}/base_worker.py", "add_remote_agent"),
-        bad={"model": GQA, "connector": {"kind": "nixl"}, "prefill": {"pipeline_parallel_size": 2}, "decode": {}},
-    ),
-    Rule(
-        code="nixl-pull-pipeline-hybrid",
-        title="NIXL in pull mode refuses pipeline stages of a hybrid model",
-        connectors=("nixl",),
-        at=PREFILL_PP,
-        when=_PULLS & _PREFILL_NEEDS_HYBRID_MANAGER & ~HAS_MAMBA,
-        require=PREFILL_PP.is_(1),
-        message="prefill pipeline_parallel_size {prefill_pp} must be 1 for a hybrid model in pull mode",
-        why="The groups of blocks of a hybrid model are not known by stage.",
-        fix="Set prefill.pipeline_parallel_size to 1.",
-        raised=Stage.START,
-        source=WORKER_START,
-        bad={
-            "model": SLIDING_WINDOW,
-            "connector": {"kind": "nixl"},
-            "prefill": {"pipeline_parallel_size": 2},
-            "decode": {},
-        },
-    ),
-    Rule(
-        code="nixl-push-pipeline-hybrid",
-        title="NIXL in push mode before vLLM 0.32 refuses pipeline stages of a hybrid model",
-        connectors=("nixl",),
-        at=PREFILL_PP,
-        when=_PUSHES & _PREFILL_NEEDS_HYBRID_MANAGER & ~HAS_MAMBA,
-        require=PREFILL_PP.is_(1),
-        until=(0, 32),
-        message="prefill pipeline_parallel_size {prefill_pp} must be 1 for a hybrid model before vLLM 0.32",
-        why="The groups of blocks of a hybrid model were not known by stage.",
-        fix="Set prefill.pipeline_parallel_size to 1, or run vLLM 0.32 or later on both roles.",
-        raised=Stage.START,
-        source=WORKER_START,
-        bad={
-            "engine": {"version": "0.30"},
-            "model": SLIDING_WINDOW,
-            "connector": {"kind": "nixl", "mode": "push"},
-            "prefill": {"pipeline_parallel_size": 2},
-            "decode": {},
-        },
-    ),
-    Rule(
-        code="nixl-pipeline-mamba",
-        title="NIXL refuses pipeline stages of a model with mamba layers",
-        connectors=("nixl",),
-        at=PREFILL_PP,
-        when=HAS_MAMBA,
-        require=PREFILL_PP.is_(1),
-        message="prefill pipeline_parallel_size {prefill_pp} must be 1 for a model with mamba layers",
-        why="The state of a mamba layer is not transferred by stage.",
-        fix="Set prefill.pipeline_parallel_size to 1.",
-        raised=Stage.START,
-        source=WORKER_START,
-        bad={
-            "model": {**GQA, "has_mamba_layers": True},
-            "connector": {"kind": "nixl", "mode": "push"},
-            "prefill": {"pipeline_parallel_size": 2, "env": {"VLLM_SSM_CONV_STATE_LAYOUT": "DS"}},
-            "decode": {"env": {"VLLM_SSM_CONV_STATE_LAYOUT": "DS"}},
-        },
-    ),
-    Rule(
-        code="nixl-push-pipeline-block-size",
-        title="NIXL in push mode from pipeline stages of a hybrid model needs equal block sizes",
-        connectors=("nixl",),
-        at=DECODE_BLOCK_SIZE,
-        see=(PREFILL_BLOCK_SIZE,),
-        when=_PUSHES & _PREFILL_NEEDS_HYBRID_MANAGER & ~HAS_MAMBA & ~PREFILL_PP.is_(1),
-        require=EQUAL_BLOCK_SIZES,
-        after=("nixl-push-block-size-not-divisible", "nixl-push-pipeline-hybrid"),
-        since=(0, 32),
-        message="block sizes {prefill_block_size} and {decode_block_size} must be equal where stages push a hybrid "
-        "model",
-        why="Each stage writes whole blocks of its layers' groups.",
-        fix="Give both roles one block size.",
-        raised=Stage.FIRST_REQUEST,
-        source=HANDSHAKE,
-        bad={
-            "engine": {"version": "0.33"},
-            "model": SLIDING_WINDOW,
-            "connector": {"kind": "nixl", "mode": "push"},
-            "prefill": {"pipeline_parallel_size": 2, "block_size": 32},
-            "decode": {"block_size": 16},
-        },
-    ),
-    Rule(
-        code="nixl-push-pipeline-tp",
-        title="NIXL in push mode from pipeline stages of a hybrid model needs decode TP not above prefill TP",
-        connectors=("nixl",),
-        at=DECODE_TP,
-        see=(PREFILL_TP,),
-        when=_PUSHES & _PREFILL_NEEDS_HYBRID_MANAGER & ~HAS_MAMBA & ~PREFILL_PP.is_(1) & ~IS_MLA,
-        require=PREFILL_TP >= DECODE_TP,
-        after=("tp-not-divisible", "nixl-push-pipeline-hybrid", "nixl-push-replicated-kv-heads"),
-        since=(0, 32),
-        message="decode TP {decode_tp} must be at most prefill TP {prefill_tp} where stages push a hybrid model",
-        why="A stage does not cut its heads for several decode ranks.",
-        fix="Lower decode.tensor_parallel_size to prefill's.",
-        raised=Stage.FIRST_REQUEST,
-        source=HANDSHAKE,
-        bad={
-            "engine": {"version": "0.33"},
-            "model": {"total_num_kv_heads": 8, "has_sliding_window_layers": True},
-            "connector": {"kind": "nixl", "mode": "push"},
-            "prefill": {"pipeline_parallel_size": 2},
-            "decode": {"tensor_parallel_size": 2},
-        },
-    ),
-)
-
-CONTEXT_RULES = (
+RULES = (
     Rule(
         code="nixl-dcp-size",
         title="With NIXL a decode context parallel size is 1 or the TP size",
@@ -184,13 +36,13 @@ CONTEXT_RULES = (
         require=same(DCP, TP),
         after=("dcp-not-divisible", "dcp-needs-replicated-kv-heads", "nixl-dcp-needs-mla"),
         since=(0, 30),
-        message="{role} decode_context_parallel_size {dcp} must be 1 or the TP size {tp}",
+        message="{role} DCP {dcp} must be 1 or the TP size {tp}",
         why="Ranks that read one sequence's cache are mapped all together or not at all.",
         fix="Set decode_context_parallel_size to 1, or to tensor_parallel_size.",
         raised=Stage.PARSE,
         source=ENGINE_CONFIG,
         bad={
-            "model": {"is_mla": True},
+            "model": MLA,
             "connector": {"kind": "nixl"},
             "prefill": {},
             "decode": {"tensor_parallel_size": 4, "decode_context_parallel_size": 2},
@@ -205,7 +57,7 @@ CONTEXT_RULES = (
         require=DCP.is_(1),
         after=("dcp-not-divisible", "dcp-needs-replicated-kv-heads", "dcp-exceeds-replicas"),
         since=(0, 30),
-        message="{role} decode_context_parallel_size {dcp} must be 1 for a model that is not MLA",
+        message="{role} DCP {dcp} must be 1 for a model that is not MLA",
         why="Only the latent of an MLA model is the same on every rank, so that its blocks can be dealt out.",
         fix="Set decode_context_parallel_size to 1.",
         raised=Stage.PARSE,
@@ -226,13 +78,13 @@ CONTEXT_RULES = (
         require=DCP.is_(1),
         after=("dcp-not-divisible", "dcp-needs-replicated-kv-heads", "dcp-exceeds-replicas"),
         since=(0, 30),
-        message="{role} decode_context_parallel_size {dcp} must be 1 in push mode",
+        message="{role} DCP {dcp} must be 1 in push mode",
         why="The pushing worker writes whole blocks to one decode rank.",
         fix="Set decode_context_parallel_size to 1, or connector.mode to pull.",
         raised=Stage.START,
         source=Upstream(f"{NIXL}/connector.py", "NixlPushConnector.__init__"),
         bad={
-            "model": {"is_mla": True},
+            "model": MLA,
             "connector": {"kind": "nixl", "mode": "push"},
             "prefill": {"tensor_parallel_size": 2},
             "decode": {"tensor_parallel_size": 2, "decode_context_parallel_size": 2},
@@ -259,14 +111,14 @@ CONTEXT_RULES = (
             "pcp-dcp-size",
         ),
         until=(0, 30),
-        message="{role} decode_context_parallel_size {dcp} is not transferred before vLLM 0.30",
+        message="{role} DCP {dcp} is not transferred before vLLM 0.30",
         why="Each rank holds other tokens than its peer expects, and no check was found.",
         fix="Run vLLM 0.30 or later on both roles, and say so in engine.version.",
         raised=Stage.NEVER,
         source=Upstream(f"{NIXL}/base_worker.py", "_validate_remote_agent_handshake (compares no DCP size)"),
         bad={
             "engine": {"version": "0.28"},
-            "model": {"is_mla": True},
+            "model": MLA,
             "connector": {"kind": "nixl"},
             "prefill": {},
             "decode": {"tensor_parallel_size": 2, "decode_context_parallel_size": 2},
@@ -279,11 +131,10 @@ CONTEXT_RULES = (
         at=DECODE_DCP,
         see=(PREFILL_DCP,),
         when=HAS_MAMBA & _PULLS,
-        require=(DECODE_DCP.is_(1) & PREFILL_DCP.is_(1)) | (~DECODE_DCP.is_(1) & ~PREFILL_DCP.is_(1)),
+        require=same(PREFILL_DCP, DECODE_DCP),
         after=("dcp-not-divisible", "nixl-dcp-size", "nixl-dcp-needs-mla", "nixl-pcp-with-dcp"),
         since=(0, 30),
-        message="decode_context_parallel_size {decode_dcp} of decode must be prefill's, {prefill_dcp}, "
-        "for a model with mamba layers",
+        message="decode DCP {decode_dcp} must be prefill's, {prefill_dcp}, for a model with mamba layers",
         why="The state of a mamba layer is not dealt out with the tokens.",
         fix="Give both roles one decode_context_parallel_size.",
         raised=Stage.FIRST_REQUEST,
@@ -291,11 +142,11 @@ CONTEXT_RULES = (
         bad={
             "model": {"is_mla": True, "has_mamba_layers": True},
             "connector": {"kind": "nixl"},
-            "prefill": {"tensor_parallel_size": 2, "env": {"VLLM_SSM_CONV_STATE_LAYOUT": "DS"}},
+            "prefill": {"tensor_parallel_size": 2, **DS_LAYOUT},
             "decode": {
                 "tensor_parallel_size": 2,
                 "decode_context_parallel_size": 2,
-                "env": {"VLLM_SSM_CONV_STATE_LAYOUT": "DS"},
+                **DS_LAYOUT,
             },
         },
     ),
@@ -306,7 +157,7 @@ CONTEXT_RULES = (
         at=DECODE_PCP,
         require=DECODE_PCP.is_(1),
         since=(0, 30),
-        message="decode prefill_context_parallel_size {decode_pcp} must be 1",
+        message="decode PCP {decode_pcp} must be 1",
         why="A consumer receives finished prompts and refuses to split them.",
         fix="Set decode.prefill_context_parallel_size to 1.",
         raised=Stage.START,
@@ -327,7 +178,7 @@ CONTEXT_RULES = (
         when=PREFILL_KV_ROLE.is_("kv_both"),
         require=PREFILL_PCP.is_(1),
         since=(0, 30),
-        message="prefill prefill_context_parallel_size {prefill_pcp} must be 1 with kv_role {prefill_kv_role}",
+        message="prefill PCP {prefill_pcp} must be 1 with kv_role {prefill_kv_role}",
         why="A role that also consumes refuses to split prompts.",
         fix="Set connector.prefill.kv_role to kv_producer.",
         raised=Stage.START,
@@ -350,14 +201,13 @@ CONTEXT_RULES = (
         require=PREFILL_TP.is_(1),
         after=("pcp-dcp-size", "nixl-push-dcp", "nixl-dcp-needs-mla"),
         since=(0, 30),
-        message="prefill decode_context_parallel_size {prefill_dcp} beside prefill_context_parallel_size {prefill_pcp} "
-        "needs TP 1, not {prefill_tp}",
+        message="prefill DCP {prefill_dcp} beside PCP {prefill_pcp} needs TP 1, not {prefill_tp}",
         why="The worker maps the tokens of a prompt to its ranks for that case only.",
         fix="Set prefill.decode_context_parallel_size to 1.",
         raised=Stage.START,
         source=CONNECTOR_START,
         bad={
-            "model": {"is_mla": True},
+            "model": MLA,
             "connector": {"kind": "nixl"},
             "prefill": {
                 "tensor_parallel_size": 2,
@@ -377,7 +227,7 @@ CONTEXT_RULES = (
         require=BIDIRECTIONAL.is_(False),
         after=("nixl-push-bidirectional",),
         since=(0, 30),
-        message="connector.bidirectional_kv_xfer must be false beside prefill_context_parallel_size {prefill_pcp}",
+        message="connector.bidirectional_kv_xfer must be false where prefill has PCP {prefill_pcp}",
         why="A prompt that is split over ranks cannot be read back.",
         fix="Set connector.bidirectional_kv_xfer to false.",
         raised=Stage.START,
@@ -399,14 +249,13 @@ CONTEXT_RULES = (
         require=DECODE_DCP.is_(1),
         after=("dcp-not-divisible", "nixl-dcp-size", "nixl-dcp-needs-mla", "nixl-push-dcp"),
         since=(0, 30),
-        message="decode decode_context_parallel_size {decode_dcp} must be 1 beside prefill_context_parallel_size "
-        "{prefill_pcp}",
+        message="decode DCP {decode_dcp} must be 1 where prefill has PCP {prefill_pcp}",
         why="The tokens are dealt out on both sides, each in its own way.",
         fix="Set decode.decode_context_parallel_size to 1.",
         raised=Stage.FIRST_REQUEST,
         source=Upstream(f"{NIXL}/base_worker.py", "_validate_remote_parallel_config"),
         bad={
-            "model": {"is_mla": True},
+            "model": MLA,
             "connector": {"kind": "nixl"},
             "prefill": {"prefill_context_parallel_size": 2},
             "decode": {"tensor_parallel_size": 2, "decode_context_parallel_size": 2},
@@ -432,5 +281,3 @@ CONTEXT_RULES = (
         },
     ),
 )
-
-RULES = (*PIPELINE_RULES, *CONTEXT_RULES)

@@ -142,8 +142,8 @@ PARALLELISM = (
             MLA,
             *of_each_role("role.engine_args.disable-hybrid-kv-cache-manager", UNSTATED, True),
             _EIGHT_HEADS,
-            (*NIXL, MORIIO[1], SGLANG[2]),
-            (RELEASES[0], *RELEASES[3:]),
+            (*NIXL, MORIIO[1], *MOONCAKE, SGLANG[2]),
+            (RELEASES[0], *RELEASES[2:]),
         ),
     ),
     Product(
@@ -298,6 +298,28 @@ ARGUMENTS = (
             _ONE_HEAD,
             MOONCAKE,
             RELEASES,
+        ),
+    ),
+    Product(
+        "SGLang's features",
+        (
+            *of_each_role("role.engine_args.enable-kv-cache-sharding", UNSTATED, True, 1),
+            *of_each_role("role.engine_args.enable_unified_memory", UNSTATED, True, None),
+            of_both_roles("role.decode_context_parallel_size", 1, 2),
+            axis("prefill.prefill_context_parallel_size", 1, 2),
+            TP_PAIRS,
+            _MODELS,
+            SGLANG,
+        ),
+    ),
+    Product(
+        "variables of the environment",
+        (
+            *of_each_role("role.env.SGLANG_DISAGG_STAGING_BUFFER", UNSTATED, "1", "TRUE", "yEs", "y", "0", "1\n", "a1"),
+            *of_each_role("role.env.PYTORCH_CUDA_ALLOC_CONF", UNSTATED, "", "a:1,expandable_segments:True"),
+            of_both_roles("role.engine_args.enable-sleep-mode", False, True),
+            _MODELS,
+            (*EVERY, *SGLANG),
         ),
     ),
     Product(

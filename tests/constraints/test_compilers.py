@@ -56,7 +56,7 @@ def documents() -> list[dict[str, Any]]:
         ("x", "p", "0.32", "n", True, {"method": "deep"}),
         ("y", None, "0.33.1", None, 1, {"method": "none"}),
         ("z", "q", None, "y", "", "deep"),
-        ("x", "q", "0.99", "x", None, {}),
+        ("x", "p\n", "0.99", "x", None, {}),
     ]
     found = []
     for a, b, h, (kind, label, version, nick, flag, config) in product(sizes, sizes, heads, texts):

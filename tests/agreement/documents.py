@@ -78,7 +78,7 @@ def of_each_role(path: str, *values: Any) -> tuple[Axis, Axis]:
 
 def of_both_roles(path: str, *values: Any) -> Axis:
     """The values of a key, each for both roles at once."""
-    return tuple({_of(role, path): value for role in ROLES} for value in values)
+    return tuple({} if value is UNSTATED else {_of(role, path): value for role in ROLES} for value in values)
 
 
 def _of(role: str, path: str) -> str:

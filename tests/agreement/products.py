@@ -251,6 +251,7 @@ CACHES = (
         (
             *of_each_role("role.engine_args.speculative-config", *_SPECULATION),
             *of_each_role("role.engine_args.speculative_config", UNSTATED, None, {"method": "eagle"}),
+            axis("decode.engine_args.spec-method", UNSTATED, "mtp"),
             axis("model.has_mamba_layers", False, True),
             _ONE_HEAD,
             EVERY,
@@ -317,7 +318,7 @@ ARGUMENTS = (
         (
             *of_each_role("role.env.SGLANG_DISAGG_STAGING_BUFFER", UNSTATED, "1", "TRUE", "yEs", "y", "0", "1\n", "a1"),
             *of_each_role("role.env.PYTORCH_CUDA_ALLOC_CONF", UNSTATED, "", "a:1,expandable_segments:True"),
-            of_both_roles("role.engine_args.enable-sleep-mode", False, True),
+            of_both_roles("role.engine_args.enable-sleep-mode", UNSTATED, None, True),
             _MODELS,
             (*EVERY, *SGLANG),
         ),

@@ -259,7 +259,8 @@ def test_where_no_one_size_mends_all_the_hint_changes_two() -> None:
 def test_a_rule_that_no_size_mends_says_what_to_do() -> None:
     [finding] = check({"model": {}, "prefill": {}, "decode": {}})
     assert finding.hint == (
-        "Set model.total_num_kv_heads (num_key_value_heads in the model's config.json), or model.is_mla: true."
+        "Set model.total_num_kv_heads (num_key_value_heads in the model's config.json), model.hf_config (the path of "
+        "that file), or model.is_mla: true."
     )
 
 
@@ -287,6 +288,23 @@ def test_a_value_put_over_the_file_is_told_by_where_it_came_from() -> None:
     )
 
 
+def test_a_finding_in_one_line_names_both_sources() -> None:
+    [_, finding] = check(EQUAL, overrides={"decode.tensor_parallel_size": 6})
+    assert str(finding) == (
+        "<text> override decode.tensor_parallel_size=6: error[tp-not-divisible]: "
+        "prefill TP 4 and decode TP 6: one must be a multiple of the other "
+        "(prefill.tensor_parallel_size at <text>:2:33) (decode.tensor_parallel_size: 4)"
+    )
+
+
+def test_the_source_of_a_value_it_disagrees_with_is_named_beside_its_own_place() -> None:
+    [finding, _] = check(EQUAL, overrides={"prefill.tensor_parallel_size": 6})
+    assert finding.message_with_origin == (
+        "prefill TP 6 and decode TP 4: one must be a multiple of the other "
+        "(<text>:4:25, override prefill.tensor_parallel_size=6)"
+    )
+
+
 def test_an_override_changes_neither_the_document_nor_its_other_values() -> None:
     document = {"model": {"is_mla": True}, "prefill": {}, "decode": {"tensor_parallel_size": 2}}
     [finding] = check(document, overrides={"decode.port": 0})
@@ -302,7 +320,7 @@ def test_an_override_changes_neither_the_document_nor_its_other_values() -> None
 )
 def test_an_override_that_does_not_fit_is_told_and_hides_nothing(document: Any, path: str) -> None:
     [finding] = check(document, overrides={path: 1})
-    assert finding.message == f"override {path} does not fit: what stands above it is no mapping"
+    assert finding.message == f"override {path}=1 does not fit: what stands above it is no mapping"
 
 
 def test_an_override_of_a_list_is_told() -> None:

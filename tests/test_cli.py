@@ -67,7 +67,6 @@ def test_check_exits_with_what_it_found(arguments: list[str], status: int) -> No
         ["unknown"],
         ["schema", "--dialect", "draft-04"],
         ["check", "good.yaml", "--expect-fingerprint", "0123456789a"],
-        ["show", "good.yaml"],
         ["check", "good.yaml", "--jobs", "0"],
         ["check", "good.yaml", "--jobs", "-1"],
         ["check", "good.yaml", "--jobs", "two"],
@@ -135,8 +134,9 @@ def test_a_field_that_is_text_takes_what_is_typed(change: str) -> None:
     assert main(["check", "good.yaml", "--set", change]) == 0
 
 
-def test_a_file_name_is_never_taken_for_a_text() -> None:
-    assert main(["check", "{}"]) == 2
+@pytest.mark.parametrize("name", ["{}", "<environment>"])
+def test_a_file_name_is_never_taken_for_anything_else(name: str) -> None:
+    assert main(["check", name]) == 2
 
 
 def test_json_with_surrogate_pairs_is_read_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +256,7 @@ def test_processes_that_end_early_are_one_message(
     def fail(*_: Any) -> None:
         raise WorkerError("--jobs 2: a process was ended")
 
-    monkeypatch.setattr("pdtopology.cli.check_all", fail)
+    monkeypatch.setattr("pdtopology.cli.checking.check_all", fail)
     assert main(["check", "good.yaml", "--jobs", "2"]) == 2
     assert capsys.readouterr() == ("", "pdtopology: --jobs 2: a process was ended\n")
 
@@ -412,3 +412,124 @@ def test_checking_a_good_file_imports_nothing_that_only_mistakes_need() -> None:
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert process.stdout == "good.yaml: valid\n[]\n"
+
+
+# The environment
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Set variables of the topology by the rest of their names."""
+
+    def set_variables(**variables: str) -> None:
+        for name, value in variables.items():
+            monkeypatch.setenv(f"PDTOPOLOGY_{name}", value)
+
+    return set_variables
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["good.yaml"], 0),
+        (["--env", "good.yaml"], 1),
+        (["--env", "good.yaml", "--set", "decode.tensor_parallel_size=4"], 0),
+        (["--env-file", "fits.env", "good.yaml"], 0),
+        (["--env-file", "fits.env", "--env", "good.yaml"], 1),
+        (["--env-file", "wrong.env", "good.yaml"], 1),
+        (["--env-file", "missing.env", "good.yaml"], 2),
+    ],
+)
+def test_the_environment_goes_over_the_file_where_it_is_asked_for(
+    arguments: list[str], status: int, environment: Any
+) -> None:
+    environment(DECODE__TENSOR_PARALLEL_SIZE="6")
+    Path("fits.env").write_text("PDTOPOLOGY_DECODE__TENSOR_PARALLEL_SIZE=4\n")
+    Path("wrong.env").write_text("PDTOPOLOGY_DECODE_TENSOR_PARALLEL_SIZE=4\n")
+    assert main(["check", *arguments]) == status
+
+
+def test_a_value_of_the_environment_is_told_by_its_variable(
+    capsys: pytest.CaptureFixture[str], environment: Any
+) -> None:
+    environment(DECODE__PORT="0")
+    assert output_of(capsys, "check", "--env", "good.yaml") == (
+        "error[greater_than]: decode.port is 0, but must be greater than 0\n"
+        "  good.yaml PDTOPOLOGY_DECODE__PORT=0\n\n"
+        "good.yaml: 1 error\n"
+    )
+
+
+def test_an_unknown_variable_is_told_once_for_all_files(capsys: pytest.CaptureFixture[str], environment: Any) -> None:
+    environment(DECODE_PORT="1")
+    assert output_of(capsys, "check", "--env", "good.yaml", "warned.yaml").count("unknown variable") == 1
+
+
+@pytest.mark.parametrize("form", ["json", "sarif", "github", "junit"])
+def test_an_unknown_variable_is_told_in_every_format(
+    form: str, capsys: pytest.CaptureFixture[str], environment: Any
+) -> None:
+    environment(DECODE_PORT="1")
+    assert "did you mean PDTOPOLOGY_DECODE__PORT?" in output_of(capsys, "check", "--env", "--format", form, "good.yaml")
+
+
+def test_json_tells_both_sources_in_the_message(capsys: pytest.CaptureFixture[str], environment: Any) -> None:
+    environment(DECODE__TENSOR_PARALLEL_SIZE="6", MODEL='{"is_mla": true}')
+    [finding] = report(capsys, "--env", "good.yaml", "--set", "prefill.tensor_parallel_size=4")["diagnostics"]
+    assert finding["message"] == (
+        "prefill TP 4 and decode TP 6: one must be a multiple of the other "
+        "(PDTOPOLOGY_DECODE__TENSOR_PARALLEL_SIZE=6, --set prefill.tensor_parallel_size=4)"
+    )
+
+
+def test_an_env_file_that_cannot_be_read_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output_of(capsys, "check", "--env-file", "missing.env", "good.yaml") == (
+        "error[unreadable-file]: cannot be read: No such file or directory\n  missing.env\n\nmissing.env: 1 error\n"
+    )
+
+
+def test_the_environment_names_the_file_where_none_is_given(
+    capsys: pytest.CaptureFixture[str], environment: Any
+) -> None:
+    environment(FILE="good.yaml")
+    assert output_of(capsys, "check", "--env") == "good.yaml: valid\n"
+
+
+def test_the_environment_alone_is_checked_where_no_file_is_named(
+    capsys: pytest.CaptureFixture[str], environment: Any
+) -> None:
+    environment(MODEL__IS_MLA="1", PREFILL="{}", DECODE__TENSOR_PARALLEL_SIZE="2")
+    assert output_of(capsys, "check", "--env") == "<environment>: valid\n"
+
+
+def test_checking_with_the_environment_does_not_wait_for_pydantic_settings() -> None:
+    code = (
+        "import sys; from pdtopology.cli import main; main(['check', '--env', 'good.yaml']);"
+        "print([m for m in sys.modules if m in ('pydantic_settings', 'dotenv', 'difflib', 'pdtopology.findings')])"
+    )
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert process.stdout == "good.yaml: valid\n[]\n"
+
+
+WRONG_SECRETS = {
+    "DECODE_ENV_HF_TOKEN": "s3cret",
+    "PREFILL__ENV": '{"HF_TOKEN": "s3cret", "PIN": 1234567}',
+    "PREFILL__ENGINE_ARGS": '{"api-key": "s3cret", "tp": "s3cret"}',
+    "DECODE__PORT": "0",
+}
+SECRETS_BESIDE = {
+    "PREFILL__ENGINE_ARGS": '{"api-key": "s3cret", "disable-hybrid-kv-cache-manager": true}',
+    "MODEL__HAS_SLIDING_WINDOW_LAYERS": "1",
+    "CONNECTOR__KIND": "nixl",
+}
+
+
+@pytest.mark.parametrize("variables", [WRONG_SECRETS, SECRETS_BESIDE])
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit"])
+def test_no_format_tells_what_may_be_a_secret(
+    form: str, variables: dict[str, str], capsys: pytest.CaptureFixture[str], environment: Any
+) -> None:
+    environment(**variables)
+    told = output_of(capsys, "check", "--env", "--format", form, "good.yaml")
+    assert "engine_args" in told
+    assert not [secret for secret in ("s3cret", "1234567") if secret in told]

@@ -251,7 +251,8 @@ COUNTED = [
     (kind, path)
     for kind in CONNECTORS
     for path, _ in fields_of(kind)
-    if path[-1] not in ("$schema", "host", "replicas", "proxy_ip", "bootstrap_server_address", "side_channel_host")
+    if path[-1]
+    not in ("$schema", "hf_config", "host", "replicas", "proxy_ip", "bootstrap_server_address", "side_channel_host")
     and path != ("connector", "kind")
 ]
 OTHER_VALUES = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import io
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,11 +14,16 @@ import pytest
 
 from pdtopology.formats import yaml_text
 from pdtopology.formats.place import Place, Span
-from pdtopology.load import MAX_BYTES, Document, Source, SourceFault, SourceText, read_case, read_cases
+from pdtopology.load import MAX_BYTES, Case, Document, Source, SourceFault, SourceText, read_case, read_cases
+from pdtopology.overrides import Override, overrides_at
 
 
 def data_of(source: Source) -> list[Any]:
     return [case.data for case in read_cases(source, {})]
+
+
+def overridden(source: Source | Mapping[str, Any], values: Mapping[str, Any]) -> list[Case]:
+    return read_cases(source, overrides_at(values, "--set"))
 
 
 def fault_of(source: Source) -> SourceFault:
@@ -265,43 +271,54 @@ def test_a_line_starts_after_each_line_feed(content: str, starts: list[int]) -> 
 
 
 def test_an_override_replaces_a_value_at_its_path() -> None:
-    (case,) = read_cases("a: {b: 1, c: 2}\n", {"a.b": 3})
+    (case,) = overridden("a: {b: 1, c: 2}\n", {"a.b": 3})
     assert case.data == {"a": {"b": 3, "c": 2}}
 
 
 def test_an_override_makes_the_sections_that_are_missing() -> None:
-    (case,) = read_cases("x: 1\n", {"a.b.c": 3})
+    (case,) = overridden("x: 1\n", {"a.b.c": 3})
     assert case.data == {"x": 1, "a": {"b": {"c": 3}}}
 
 
 @pytest.mark.parametrize("content", ["\n", "null\n", "a:\n"])
 def test_an_override_makes_sections_where_there_is_nothing(content: str) -> None:
-    (case,) = read_cases(content, {"a.b": 3})
+    (case,) = overridden(content, {"a.b": 3})
     assert case.data == {"a": {"b": 3}}
 
 
 def test_a_later_override_goes_into_an_earlier_one() -> None:
-    (case,) = read_cases("\n", {"a": {"b": 1, "c": 2}, "a.b": 3})
+    (case,) = overridden("\n", {"a": {"b": 1, "c": 2}, "a.b": 3})
     assert case.data == {"a": {"b": 3, "c": 2}}
 
 
 def test_an_override_goes_over_every_document() -> None:
-    cases = read_cases("a: 1\n---\na: 2\n", {"a": 3})
+    cases = overridden("a: 1\n---\na: 2\n", {"a": 3})
     assert [case.data for case in cases] == [{"a": 3}, {"a": 3}]
 
 
 def test_overrides_change_neither_the_mapping_nor_what_is_in_it() -> None:
     source = {"a": {"b": 1}}
-    read_cases(source, {"a.b": 2, "c.d": 3})
+    overridden(source, {"a.b": 2, "c.d": 3})
     assert source == {"a": {"b": 1}}
 
 
 def test_overrides_do_not_change_each_other() -> None:
     override = {"b": 1}
-    read_cases({}, {"a": override, "a.b": 2})
+    overridden({}, {"a": override, "a.b": 2})
     assert override == {"b": 1}
 
 
 def test_a_case_keeps_its_overrides_by_path() -> None:
-    (case,) = read_cases({}, {"a.b": 2})
-    assert case.overrides == {("a", "b"): 2}
+    (case,) = overridden({}, {"a.b": 2})
+    assert case.overrides == {("a", "b"): Override(2, "--set a.b=2")}
+
+
+@pytest.mark.parametrize(("content", "data"), [("- 1\n", [1]), ("text\n", "text")])
+def test_nothing_goes_over_a_document_that_is_no_mapping(content: str, data: Any) -> None:
+    (case,) = overridden(content, {"a.b": 2})
+    assert case.data == data
+
+
+def test_an_empty_mapping_leaves_what_is_there() -> None:
+    (case,) = overridden("a: {b: 1}\n", {"a": {}, "c": {}})
+    assert case.data == {"a": {"b": 1}, "c": {}}

@@ -164,8 +164,10 @@ def test_a_file_that_cannot_be_written_is_told(
     ],
 )
 def test_what_has_no_file_to_change_is_a_wrong_use(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", *arguments]) == 2
-    assert capsys.readouterr().err.startswith("pdtopology: --")
+    with pytest.raises(SystemExit) as caught:
+        main(["check", *arguments])
+    assert caught.value.code == 2
+    assert "error: --" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "two"])

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import Field, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from typing_extensions import Self
 
-from pdtopology import DecodeRole, PDTopology, PDTopologySettings, TopologyError
+from pdtopology import DecodeRole, NixlConnector, PDTopology, PDTopologySettings, PrefillRole, TopologyError
+from pdtopology.check import findings_in
+from pdtopology.environment import read_environment, variables_of
 
 FILE = """\
 model: {total_num_kv_heads: 8}
@@ -36,6 +41,23 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> Any:
             monkeypatch.setenv(f"PDTOPOLOGY_{name}", value)
 
     return set_variables
+
+
+def refused(*arguments: Any, **values: Any) -> ValidationError:
+    """Why settings are refused."""
+    with pytest.raises(ValidationError) as caught:
+        PDTopologySettings(*arguments, **values)
+    return caught.value
+
+
+def lines_of(*arguments: Any, **values: Any) -> list[tuple[tuple[str | int, ...], str]]:
+    """The place and the type of each line of that."""
+    return [(line["loc"], line["type"]) for line in refused(*arguments, **values).errors()]
+
+
+def messages_of(*arguments: Any, **values: Any) -> list[str]:
+    """The message of each line of that."""
+    return [line["msg"] for line in refused(*arguments, **values).errors()]
 
 
 def test_the_environment_alone_makes_a_topology(environment: Any) -> None:
@@ -103,7 +125,7 @@ def test_text_is_converted_where_the_field_is_a_number(file: Path, environment: 
         ("DECODE__TENSOR_PARALLEL_SIZE", "0", ("decode", "tensor_parallel_size")),
         ("MODEL__IS_MLA", "maybe", ("model", "is_mla")),
         ("DECODE", "{broken", ("decode",)),
-        ("DECODE__TP_SIZE", "4", ("decode", "tp_size")),
+        ("DECODE", '{"tp_size": 4}', ("decode", "tp_size")),
         ("DECODE__ENV", "[]", ("decode", "env")),
     ],
 )
@@ -132,9 +154,10 @@ def test_an_engine_argument_that_has_a_field_is_refused(file: Path, environment:
         PDTopologySettings(file)
 
 
-def test_other_variables_of_the_prefix_are_left_alone(file: Path, environment: Any) -> None:
-    environment(SOMETHING_ELSE="1")
-    assert PDTopologySettings(file).prefill.port == 8100
+@pytest.mark.parametrize("name", ["SOMETHING_ELSE", "SCHEMA_URI", "DECODE__TP_SIZE", "DECODE_PORT"])
+def test_an_unknown_variable_is_an_error_named_after_it(file: Path, environment: Any, name: str) -> None:
+    environment(**{name: "1"})
+    assert lines_of(file) == [((f"PDTOPOLOGY_{name}",), "unknown-variable")]
 
 
 def test_a_file_that_cannot_be_read_is_a_topology_error(environment: Any) -> None:
@@ -179,7 +202,216 @@ def test_a_list_on_standard_input_is_told_once(monkeypatch: pytest.MonkeyPatch, 
         PDTopologySettings()
 
 
-def test_a_subclass_leaves_other_variables_alone_too(file: Path, environment: Any) -> None:
-    settings: Any = type("Settings", (PDTopologySettings,), {})
-    environment(SOMETHING_ELSE="1", SCHEMA_URI="x")
-    assert settings(file).prefill.port == 8100
+# What a model as an argument says
+
+
+def test_a_model_as_an_argument_leaves_what_it_does_not_state_to_the_file(file: Path) -> None:
+    prefill = PDTopologySettings(file, prefill=PrefillRole(tensor_parallel_size=16)).prefill
+    assert (prefill.port, prefill.tensor_parallel_size) == (8100, 16)
+
+
+def test_a_connector_as_an_argument_is_of_its_kind(file: Path) -> None:
+    assert PDTopologySettings(file, connector=NixlConnector(mode="push")).connector == NixlConnector(mode="push")
+
+
+def test_a_model_that_was_changed_without_validation_is_validated(file: Path) -> None:
+    role = DecodeRole().model_copy(update={"port": 0})
+    assert messages_of(file, decode=role) == ["decode.port is 0, but must be greater than 0 (argument decode.port=0)"]
+
+
+# What is told
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"DECODE__TENSOR_PARALLEL_SIZE": "6"},
+        {"DECODE__TENSOR_PARALLEL_SIZE": "four"},
+        {"DECODE__PORT": "0"},
+        {"CONNECTOR__MODE": "push"},
+        {"DECODE": '{"hosst": "x"}'},
+    ],
+)
+def test_a_line_has_the_message_of_the_finding(file: Path, environment: Any, values: dict[str, str]) -> None:
+    environment(**values)
+    overrides = read_environment(variables_of(os.environ)).overrides
+    told = [(finding.code, finding.message_with_sources) for finding in findings_in(file, overrides)]
+    assert [(line["type"], line["msg"]) for line in refused(file).errors()] == told
+
+
+def test_both_sources_are_named_where_two_values_disagree(file: Path, environment: Any) -> None:
+    environment(DECODE__TENSOR_PARALLEL_SIZE="12")
+    [message] = [message for message in messages_of(file) if message.startswith("prefill TP 8 and decode TP 12")]
+    assert message == (
+        "prefill TP 8 and decode TP 12: one must be a multiple of the other "
+        f"(PDTOPOLOGY_DECODE__TENSOR_PARALLEL_SIZE=12, prefill.tensor_parallel_size at {file}:2:33) "
+        "(decode.tensor_parallel_size: 16)"
+    )
+
+
+def test_a_wrong_value_of_the_file_is_told_with_its_line(file: Path) -> None:
+    file.write_text(FILE.replace("8100", "0"))
+    assert messages_of(file) == [f"prefill.port is 0, but must be greater than 0 ({file}:2:42)"]
+
+
+def test_an_unknown_variable_is_told_beside_what_else_is_wrong(file: Path, environment: Any) -> None:
+    environment(DECODE_PORT="1", PREFILL__PORT="0")
+    assert lines_of(file) == [
+        (("PDTOPOLOGY_DECODE_PORT",), "unknown-variable"),
+        (("prefill", "port"), "greater_than"),
+    ]
+
+
+def test_a_key_with_dots_is_one_part_of_its_place(file: Path) -> None:
+    assert lines_of(file, decode={"env": {"a.b": 1}}) == [(("decode", "env", "a.b"), "string_type")]
+
+
+def test_an_empty_file_lacks_its_sections(tmp_path: Path) -> None:
+    path = tmp_path / "pd.yaml"
+    path.touch()
+    assert lines_of(path) == [(("model",), "missing"), (("prefill",), "missing"), (("decode",), "missing")]
+
+
+def test_a_line_holds_the_wrong_value(file: Path, environment: Any) -> None:
+    environment(DECODE__PORT="0")
+    assert [line["input"] for line in refused(file).errors()] == [0]
+
+
+SECRETS: list[dict[str, str]] = [
+    {"DECODE__ENV": '{"HF_TOKEN": 1234567, "A": "s3cret"}', "PREFILL__PORT": "0"},
+    {"DECODE__ENV__HF_TOKEN": "s3cret", "MODEL": '{"total_num_kv_heads": 0}'},
+    {"DECODE__ENV__HF_TOKEN": "s3cret\udcff"},
+    {"DECODE__ENV": "HF_TOKEN=s3cret"},
+    {"DECODE__ENV": '{"HF_TOKEN": "s3cret"'},
+    {"DECODE__ENV": '["s3cret"]'},
+    {"DECODE_ENV_HF_TOKEN": "s3cret"},
+    {"HF_TOKEN": "s3cret"},
+    {"DECODE__ENGINE_ARGS": '{"api-key": "s3cret", "tp": "s3cret"}'},
+    {"DECODE__ENGINE_ARGS__TP": "s3cret"},
+    {"DECODE": '{"env": {"HF_TOKEN": "s3cret"}, "env_": {"HF_TOKEN": "s3cret"}}'},
+    {"MODEL": "", "DECODE__ENV__HF_TOKEN": "s3cret", "PREFILL__X": "s3cret"},
+]
+
+
+@pytest.mark.parametrize("values", SECRETS)
+def test_no_value_that_may_be_a_secret_is_told(tmp_path: Path, environment: Any, values: dict[str, str]) -> None:
+    path = tmp_path / "pd.yaml"
+    path.write_text("prefill: {}\ndecode: {}\n")
+    environment(**values)
+    error = refused(path)
+    assert not [secret for secret in ("s3cret", "1234567") if secret in f"{error}{error.errors()}"]
+
+
+# .env files
+
+
+def test_no_env_file_is_read_unless_it_is_asked_for(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(file.parent)
+    Path(".env").write_text("PDTOPOLOGY_DECODE__PORT=8200\n")
+    assert PDTopologySettings(file).decode.port is None
+
+
+def test_an_env_file_goes_over_the_file_and_under_the_environment(file: Path, environment: Any) -> None:
+    env_file = file.with_name(".env")
+    env_file.write_text("PDTOPOLOGY_PREFILL__PORT=8200\nPDTOPOLOGY_DECODE__PORT=8200\n")
+    environment(DECODE__PORT="8300")
+    settings = PDTopologySettings(file, _env_file=env_file)
+    assert (settings.prefill.port, settings.decode.port) == (8200, 8300)
+
+
+def test_a_later_env_file_goes_over_an_earlier_one(file: Path) -> None:
+    files = [file.with_name("a.env"), file.with_name("b.env")]
+    for env_file, port in zip(files, ("8200", "8300"), strict=True):
+        env_file.write_text(f"PDTOPOLOGY_DECODE__PORT={port}\n")
+    assert PDTopologySettings(file, _env_file=files).decode.port == 8300
+
+
+def test_an_env_file_can_be_named_by_the_configuration_of_a_subclass(file: Path) -> None:
+    env_file = file.with_name(".env")
+    env_file.write_text("PDTOPOLOGY_DECODE__PORT=8200\n")
+
+    class Settings(PDTopologySettings):
+        model_config = SettingsConfigDict(env_file=env_file)
+
+    settings: Any = Settings
+    assert (settings(file).decode.port, settings(file, _env_file=None).decode.port) == (8200, None)
+
+
+def test_an_env_file_names_the_file(file: Path) -> None:
+    env_file = file.with_name(".env")
+    env_file.write_text(f"PDTOPOLOGY_FILE={file}\n")
+    assert PDTopologySettings(_env_file=env_file).prefill.port == 8100
+
+
+def test_a_missing_env_file_is_a_topology_error(file: Path) -> None:
+    with pytest.raises(TopologyError, match=r"missing\.env: error\[unreadable-file\]"):
+        PDTopologySettings(file, _env_file="missing.env")
+
+
+# Models around it and below it
+
+
+def test_a_model_that_holds_a_topology_takes_it_from_one_variable(environment: Any) -> None:
+    class Service(BaseSettings):
+        model_config = SettingsConfigDict(env_prefix="PDTOPOLOGY_")
+        topology: PDTopology
+
+    environment(TOPOLOGY='{"model": {"is_mla": true}, "prefill": {}, "decode": {"tensor_parallel_size": 2}}')
+    service: Any = Service
+    assert service().topology.decode.tensor_parallel_size == 2
+
+
+class Launcher(PDTopologySettings):
+    """Settings with fields of their own."""
+
+    gpus: int = 8
+    log: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.decode.tensor_parallel_size > self.gpus:
+            raise ValueError("too few GPUs")
+        return self
+
+
+LAUNCHER: Any = Launcher
+"""The same, as the type checker does not see that a subclass takes the file too."""
+
+
+def test_the_fields_of_a_subclass_have_variables_too(file: Path, environment: Any) -> None:
+    environment(GPUS="16", LOG__Level="debug")
+    launcher = LAUNCHER(file)
+    assert (launcher.gpus, launcher.log, launcher.prefill.port) == (16, {"level": "debug"}, 8100)
+
+
+@pytest.mark.parametrize(
+    ("values", "lines"),
+    [
+        ({"GPUS": "many"}, [(("gpus",), "int_type")]),
+        ({"GPUS": "4"}, [((), "value_error")]),
+        ({"GPUS": "many", "DECODE__PORT": "0"}, [(("decode", "port"), "greater_than"), (("gpus",), "int_type")]),
+        ({"GPUSS": "4"}, [(("PDTOPOLOGY_GPUSS",), "unknown-variable")]),
+    ],
+)
+def test_the_fields_of_a_subclass_are_told_in_pydantics_words(
+    file: Path, environment: Any, values: dict[str, str], lines: list[Any]
+) -> None:
+    environment(**values)
+    with pytest.raises(ValidationError) as caught:
+        LAUNCHER(file)
+    assert [(line["loc"], line["type"]) for line in caught.value.errors()] == lines
+
+
+class NamedRole(PrefillRole):
+    """A role with a field of its own."""
+
+    pool: str
+
+
+def test_a_section_that_a_subclass_extends_is_told_in_pydantics_words(file: Path) -> None:
+    class Settings(PDTopologySettings):
+        prefill: NamedRole
+
+    settings: Any = Settings
+    with pytest.raises(ValidationError, match="Field required"):
+        settings(file)

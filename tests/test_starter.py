@@ -13,6 +13,7 @@ from pdtopology import check, load_topology
 from pdtopology.cli import main
 from pdtopology.schema import dump, json_schema
 from pdtopology.starter import starter_for
+from tests.huggingface.configs import GEMMA_4_26B, QWEN3_32B, THREE_COUNTS
 
 SCHEMA = "pdtopology.schema.json"
 EVERY_FORMAT = pytest.mark.parametrize("name", ["pd.yaml", "pd.yml", "pd.json", "pd.toml"])
@@ -133,9 +134,26 @@ def test_the_model_comes_from_its_config(
 
 
 @pytest.mark.parametrize(
+    ("config", "keys"),
+    [
+        (GEMMA_4_26B, {"other_total_num_kv_heads": 2, "has_sliding_window_layers": True}),
+        ({**QWEN3_32B, "layer_types": ["linear_attention", "full_attention"]}, {"has_mamba_layers": True}),
+    ],
+    ids=["gemma-4-26B-A4B", "Qwen3-Next"],
+)
+def test_what_else_the_config_tells_is_written_too(config: dict[str, Any], keys: dict[str, Any]) -> None:
+    Path("config.json").write_text(json.dumps(config))
+    assert main(["init", "--hf-config", "."]) == 0
+    model = load_topology("pd.yaml").model
+    assert {key: getattr(model, key) for key in keys} == keys
+    assert model.hf_config is None
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"model_type": "mamba"}', "num_attention_heads"),
+        ('{"model_type": "mamba"}', "config.json: the model (model_type 'mamba') is of a type without attention"),
+        (json.dumps(THREE_COUNTS), "of which a document states two; name the file as model.hf_config"),
         ("[]", "config.json"),
         ("{", "config.json"),
         (None, "No such file or directory"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -324,3 +325,13 @@ def test_a_model_that_holds_topologies_has_the_rules_in_its_schema(wrap: Any, de
         "decode": {"tensor_parallel_size": decode},
     }
     assert jsonschema_rs.is_valid(Service.model_json_schema(), wrap(document)) is expected
+
+
+def test_the_config_that_the_model_names_completes_it(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps({"num_attention_heads": 64, "num_key_value_heads": 8}))
+    topology = PDTopology.model_validate(document(8, 16, model={"hf_config": str(file)}))
+    assert (topology.model.num_attention_heads, topology.model.total_num_kv_heads) == (64, 8)
+    assert errors(document(4, 8, model={"hf_config": str(tmp_path)})) == [
+        ("moriio-read-kv-heads-replicated", "decode.tensor_parallel_size")
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pdtopology import features, parallelism, ports, sglang
 from pdtopology.connectors import other
-from pdtopology.connectors.mooncake import rules as mooncake
+from pdtopology.connectors.mooncake import transfer as mooncake
 from pdtopology.connectors.moriio import rules as moriio
 from pdtopology.connectors.nixl import rules as nixl
 from pdtopology.rule import Clause, Rule

@@ -9,6 +9,8 @@ from pydantic import ValidationError
 
 from pdtopology.deployment import Deployment
 from pdtopology.load import Case, Source, SourceFault, read_case, read_cases
+from pdtopology.overrides import Override, overrides_at
+from pdtopology.paths import Path
 from pdtopology.violations import errors, warnings
 
 if TYPE_CHECKING:
@@ -28,16 +30,23 @@ def check(
     """Everything wrong with the documents of a source, and every warning. Never raises for bad content.
 
     `source` is a path, `-` for standard input, the text of a document (a string that holds a line break), or a
-    document already read. `overrides` puts values at dotted paths over it: `{"decode.tensor_parallel_size": 8}`;
-    findings about those name `origin` instead of a line. `expect_fingerprint`, of which 12 digits will do, is what
-    `fingerprint()` of each must be. Raises `ValueError` where that is no fingerprint.
+    document already read. `overrides` puts values at dotted paths over it, mappings key by key:
+    `{"decode.tensor_parallel_size": 8}`; findings about those name `origin` instead of a line. `expect_fingerprint`, of
+    which 12 digits will do, is what `fingerprint()` of each must be. Raises `ValueError` where that is no fingerprint.
     """
     if expect_fingerprint is not None:
         from pdtopology.fingerprint import expected_digits
 
         expect_fingerprint = expected_digits(expect_fingerprint)
+    return findings_in(source, overrides_at(overrides or {}, origin), expect_fingerprint)
+
+
+def findings_in(
+    source: Source | Mapping[str, Any], overrides: Mapping[Path, Override], expect_fingerprint: str | None = None
+) -> list[Diagnostic]:
+    """As `check`, with overrides that each have an origin of their own, and all the digits of a fingerprint."""
     try:
-        cases = read_cases(source, overrides or {}, origin)
+        cases = read_cases(source, overrides)
     except SourceFault as fault:
         from pdtopology.findings import source_finding
 
@@ -54,8 +63,8 @@ def load_topology(source: Source, *, overrides: Mapping[str, Any] | None = None)
     from pdtopology.topology import PDTopology
 
     try:
-        case = read_case(source, overrides or {})
-        return PDTopology.model_validate(case.data)
+        case = read_case(source, overrides_at(overrides or {}, "override"))
+        return PDTopology.model_validate(case.anchored)
     except SourceFault as fault:
         from pdtopology.diagnostic import TopologyError
         from pdtopology.findings import source_finding
@@ -71,6 +80,10 @@ def findings_of(case: Case, expect_fingerprint: str | None = None) -> list[Diagn
     """Everything wrong with one document, and every warning; of a valid one, also that its fingerprint is another."""
     try:
         deployment = Deployment.of(case.data)
+        if deployment.model.hf_config is not None:
+            from pdtopology.hf_config import complete
+
+            case = case._replace(config=complete(deployment, case.config_folder))
     except ValidationError as error:
         from pdtopology.findings import field_findings
 

@@ -1,12 +1,14 @@
 """The document's sections as models, each valid by itself."""
 
+import os
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, ValidationError
 from pydantic_core import CoreSchema
 from typing_extensions import Self
 
-from pdtopology.connectors.mooncake import MooncakeConnector
+from pdtopology.connectors.mooncake.connector import MooncakeConnector
 from pdtopology.connectors.moriio.connector import MoRIIOConnector
 from pdtopology.connectors.nixl.connector import NixlConnector
 from pdtopology.connectors.other import OtherConnector
@@ -54,6 +56,11 @@ class ModelGeometry(Section):
         default=None,
         description="A label such as `Qwen/Qwen3-32B`, passed on and never interpreted.",
     )
+    hf_config: NonEmpty | None = Field(
+        default=None,
+        description="The model's Hugging Face config.json, or the folder that holds it, as a path relative to this "
+        "file. What is left out here is taken from it; a number that is stated beside it must agree.",
+    )
     num_attention_heads: Annotated[int, Field(gt=0, le=MAX_HEADS)] | None = Field(
         default=None,
         description="Query heads of the whole model: `num_attention_heads` in its config.json.",
@@ -61,7 +68,7 @@ class ModelGeometry(Section):
     total_num_kv_heads: Annotated[int, Field(gt=0, le=MAX_HEADS)] | None = Field(
         default=None,
         description="Key/value heads of the whole model: `num_key_value_heads` in its config.json. Needed unless "
-        "`is_mla` is true. Where layers differ, the number that most have.",
+        "`is_mla` is true or `hf_config` is stated. Where layers differ, the number that most have.",
     )
     other_total_num_kv_heads: Annotated[int, Field(gt=0, le=MAX_OTHER_KV_HEADS)] | None = Field(
         default=None,
@@ -84,6 +91,19 @@ class ModelGeometry(Section):
         description="Whether some layers attend to a sliding window, as gpt-oss and gemma do; vLLM keeps their cache "
         "in groups of its own.",
     )
+
+    @classmethod
+    def from_hf_config(cls, config: Mapping[str, Any] | str | os.PathLike[str]) -> Self:
+        """The geometry that a Hugging Face config.json tells: what it holds, or the path of it or of its folder.
+
+        A path is kept as `hf_config`, and read again where a topology is made of the model. Raises `ConfigError`, a
+        `ValueError`, for a config that cannot be read or does not tell; its text says which key to state by hand.
+        """
+        from pdtopology.hf_config import complete_model, values_of
+
+        if isinstance(config, Mapping):
+            return cls(**values_of(config))
+        return complete_model(cls(hf_config=os.fspath(config)))
 
 
 class FlatConnector:

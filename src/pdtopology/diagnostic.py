@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pdtopology.formats.place import Span
 from pdtopology.load import SourceText
+from pdtopology.paths import Path
 from pdtopology.rule import Severity
 
 
@@ -36,6 +37,9 @@ class Location:
         column, end_column = span.start - first + 1, span.end - starts[end_line - 1] + 1
         return cls(text.name, line, column, end_line, end_column, source_line)
 
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
 
 @dataclass(frozen=True)
 class Related:
@@ -46,11 +50,24 @@ class Related:
     """None where the document does not state it and it has no default."""
     location: Location | None = None
     """None where the document does not state it."""
+    origin: str = ""
+    """What it came from, where that is not the file: `config.json: num_key_value_heads`."""
 
     @property
     def label(self) -> str:
-        """What to say beside it."""
-        return f"{self.path} is {shown(self.value)}" if self.path else "first here"
+        """What to say of it, and what says so where that is not the line shown."""
+        if not self.path:
+            return "first here"
+        if self.origin:
+            return f"{self.path} is {shown(self.value)}, from {self.origin}"
+        if self.location:
+            return f"{self.path} is {shown(self.value)}"
+        return f"{self.path} is " + ("not stated" if self.value is None else f"{shown(self.value)}, by default")
+
+    @property
+    def source(self) -> str:
+        """Where it came from; empty for a default."""
+        return self.origin or (f"{self.path} at {self.location}" if self.location else "")
 
 
 @dataclass(frozen=True)
@@ -75,18 +92,36 @@ class Diagnostic:
     """The headline; empty where the message says all."""
     note: str = ""
     """When the engine itself would tell, for a rule."""
+    loc: Path = field(default=(), repr=False, compare=False)
+    """The key as pydantic tells of it."""
 
     def __str__(self) -> str:
-        place = f"{self.file or ''} {self.origin}".strip()
-        if self.location:
-            place = f"{self.location.file}:{self.location.line}:{self.location.column}"
-        hint = f" ({self.hint})" if self.hint else ""
-        return f"{place}{': ' if place else ''}{self.severity.value}[{self.code}]: {self.message}{hint}"
+        place = str(self.location or f"{self.file or ''} {self.origin}".strip())
+        others = self._related_sources if self._has_origins else []
+        told = " ".join([self.message, *_in_brackets(others), *_in_brackets([self.hint])])
+        return f"{place}{': ' if place else ''}{self.severity.value}[{self.code}]: {told}"
 
     @property
     def message_with_origin(self) -> str:
-        """The message, and what the value came from where that is not the file."""
-        return f"{self.message} ({self.origin})" if self.origin else self.message
+        """The message, and what the values came from where one did not come from the file."""
+        return " ".join([self.message, *_in_brackets(self._sources if self._has_origins else [])])
+
+    @property
+    def message_with_sources(self) -> str:
+        """The message, what the values came from, and the hint, in one line."""
+        return " ".join([self.message, *_in_brackets(self._sources), *_in_brackets([self.hint])])
+
+    @property
+    def _has_origins(self) -> bool:
+        return any((self.origin, *(other.origin for other in self.related)))
+
+    @property
+    def _sources(self) -> list[str]:
+        return [self.origin or str(self.location or ""), *self._related_sources]
+
+    @property
+    def _related_sources(self) -> list[str]:
+        return [other.source for other in self.related]
 
     @property
     def message_with_hint(self) -> str:
@@ -110,14 +145,22 @@ class Diagnostic:
             "related": [
                 {
                     "path": other.path,
-                    "value": other.value,
+                    # Of a mapping a rule reads one key; others may be secrets.
+                    "value": shown(other.value) if isinstance(other.value, Mapping) else other.value,
                     "file": other.location and other.location.file,
                     "line": other.location and other.location.line,
                     "column": other.location and other.location.column,
+                    **({"origin": other.origin} if other.origin else {}),
                 }
                 for other in self.related
             ],
         }
+
+
+def _in_brackets(parts: Iterable[str | None]) -> list[str]:
+    """The parts that say something, each once, in one pair of brackets; nothing where there is none."""
+    said = ", ".join(dict.fromkeys(filter(None, parts)))
+    return [f"({said})"] if said else []
 
 
 _MAX_BITS = 256

@@ -7,8 +7,10 @@ from pdtopology.constraints import Key
 from pdtopology.keys import (
     DECODE_KV_ROLE,
     ENGINE_ARGUMENTS,
+    ENGINE_VERSION,
     HAS_MAMBA,
     HYBRID_MANAGER_IS_OFF,
+    LAYOUT,
     NIXL_MODE,
     PREFILL_KV_ROLE,
     flag,
@@ -114,6 +116,27 @@ RULES = (
             "connector": {"kind": "mooncake"},
             "prefill": {},
             "decode": {"engine_args": {"disable-hybrid-kv-cache-manager": True}},
+        },
+    ),
+    Rule(
+        code="kv-cache-layout-name",
+        title="vLLM before 0.30 knows the KV-cache layouts HND and NHD only",
+        at=LAYOUT,
+        # Where no release is stated the names of the newest are right, and worth no warning.
+        when=ENGINE_VERSION.is_set,
+        require=LAYOUT.is_("HND", "NHD"),
+        until=(0, 30),
+        message="{role} kv_cache_layout {kv_cache_layout} must be HND or NHD before vLLM 0.30",
+        why="The variable VLLM_KV_CACHE_LAYOUT has other names since, and a name that is not known stops the engine.",
+        fix="Write HND for LBHNC and NHD for LBNHC, or run vLLM 0.30 or later on both roles.",
+        raised=Stage.START,
+        source=Upstream("vllm/envs.py", "VLLM_KV_CACHE_LAYOUT"),
+        bad={
+            "engine": {"version": "0.28"},
+            "model": GQA,
+            "connector": {"kind": "nixl"},
+            "prefill": {"kv_cache_layout": "LBHNC"},
+            "decode": {},
         },
     ),
     Rule(

@@ -22,8 +22,8 @@ def path_of(error: ErrorDetails) -> Path:
     return path[:-1] if is_marked else path
 
 
-def message_of(error: ErrorDetails) -> str:
-    """What is wrong, with the key and its value."""
+def message_of(error: ErrorDetails, *, hides_value: bool = False) -> str:
+    """What is wrong, with the key and its value unless that may be a secret."""
     path = path_of(error)
     name = dotted(path) or "the document"
     if error["type"] == "missing":
@@ -32,17 +32,22 @@ def message_of(error: ErrorDetails) -> str:
         return f"unknown key {path[-1]}" + (f" in {dotted(path[:-1])}" if path[1:] else "")
     if error["type"] == "argument_has_a_field":
         return f"{name} has a field of its own"
+    if error["type"] in _TOLD:
+        return error["msg"]
     value = error["input"]
     if not path and value is None:
         return "the document is empty, but must be a mapping with model, prefill and decode"
-    return f"{name} is {shown(value)}, but must be {_wanted(error)}"
+    return f"{name} {'' if hides_value else f'is {shown(value)}, but '}must be {_wanted(error)}"
 
 
-def hint_of(error: ErrorDetails) -> str | None:
-    """What to do about it, where that can be told."""
+def hint_of(error: ErrorDetails, *, hides_value: bool = False) -> str | None:
+    """What to do about it, where that can be told, and without the value if that may be a secret."""
     hint = _HINTS.get(error["type"])
-    return hint(path_of(error), error["input"]) if hint else None
+    return hint(path_of(error), None if hides_value else error["input"]) if hint else None
 
+
+_TOLD = ("model-geometry-conflict", "model-geometry-unknown", "unreadable-file", "input-too-large", "syntax-error")
+"""What is wrong with the config.json that the model names."""
 
 _WANTED: Mapping[str, str] = {
     "greater_than": "greater than {gt}",
@@ -73,7 +78,7 @@ def _wanted(error: ErrorDetails) -> str:
 def _missing(path: Path, _: Any) -> str:
     if path in (("prefill",), ("decode",)):
         return f"add it; `{path[0]}: {{}}` is a role of TP size 1"
-    return "add it with total_num_kv_heads, or with is_mla: true"
+    return "add it with total_num_kv_heads, with hf_config (the path of its config.json), or with is_mla: true"
 
 
 def _unknown(path: Path, _: Any) -> str | None:
@@ -84,6 +89,14 @@ def _unknown(path: Path, _: Any) -> str | None:
     if elsewhere := sections_with(path):
         return f"it belongs at {' and '.join(elsewhere)}"
     return f"the keys here are {', '.join(keys_of(path[:-1]))}"
+
+
+def _conflict(path: Path, _: Any) -> str:
+    return f"remove {dotted(path)}, or name the config.json of this model"
+
+
+def _unreadable(path: Path, _: Any) -> str:
+    return f"{dotted(path)} is the path of a config.json, or of the folder that holds it"
 
 
 def _whole_number(_: Path, value: Any) -> str | None:
@@ -137,4 +150,6 @@ _HINTS: Mapping[str, Callable[[Path, Any], str | None]] = {
     "model_type": _section,
     "model_attributes_type": _section,
     "argument_has_a_field": _owned,
+    "model-geometry-conflict": _conflict,
+    "unreadable-file": _unreadable,
 }

@@ -9,12 +9,13 @@ from pydantic_core import ErrorDetails
 
 from pdtopology.constraints import Key
 from pdtopology.deployment import Deployment
-from pdtopology.diagnostic import Diagnostic, Location, Related, shown
+from pdtopology.diagnostic import Diagnostic, Location, Related
 from pdtopology.field_errors import hint_of, message_of, path_of
 from pdtopology.fixes import nearest_fixes
 from pdtopology.formats.place import Span
+from pdtopology.keys import HF_CONFIG
 from pdtopology.load import Case, SourceFault
-from pdtopology.paths import Path, dotted
+from pdtopology.paths import Path, dotted, is_private
 from pdtopology.rule import Severity
 from pdtopology.suggestions import suggested_key
 from pdtopology.violations import Violation
@@ -103,15 +104,17 @@ def _field_finding(case: Case, line: ErrorDetails) -> Diagnostic:
     path = path_of(line)
     of_key = line["type"] in ("extra_forbidden", "argument_has_a_field")
     file, origin, location = _origin(case, path, of_key=of_key)
+    hides_value = bool(origin) and is_private(path)
     return Diagnostic(
         code=line["type"],
         severity=Severity.ERROR,
         path=dotted(path),
-        message=message_of(line),
-        hint=hint_of(line),
+        message=message_of(line, hides_value=hides_value),
+        hint=hint_of(line, hides_value=hides_value),
         file=file,
         origin=origin,
         location=location,
+        loc=path,
     )
 
 
@@ -130,26 +133,48 @@ def _rule_finding(case: Case, violation: Violation, severity: Severity, hint: st
         related=[_related(case, violation, key) for key in violation.see],
         title=rule.title,
         note=rule.raised.value,
+        loc=at.parts,
     )
 
 
 def _related(case: Case, violation: Violation, key: Key) -> Related:
-    location = _origin(case, key.parts)[2] if _states(case, key.parts) else None
-    return Related(key.path, violation.values[key.name], location)
+    value = violation.values[key.name]
+    if not _states(case, key.parts) and not _derives(case, key.parts):
+        return Related(key.path, value)
+    _, origin, location = _origin(case, key.parts)
+    return Related(key.path, value, location, origin)
 
 
 def _origin(case: Case, path: Path, *, of_key: bool = False) -> tuple[str | None, str, Location | None]:
-    """The file of a value (or of its key), and its location there or else the override that gave it."""
-    text = case.document.text if case.document else None
-    name = text.name if text else None
-    for override, value in case.overrides.items():
-        if path[: len(override)] == override:
-            return name, f"{case.origin} {dotted(override)}={shown(value)}", None
-    place = case.document.place(path) if case.document else None
-    if place is None or text is None or case.document is None:
+    """The file of a value (or of its key), and its location there or else the overrides that gave it.
+
+    A value from a config.json is located where that is named.
+    """
+    if case.config and _derives(case, path):
+        file, _, location = _origin(case, HF_CONFIG.parts)
+        return file, case.config.origin_of(str(path[-1])), location
+    document = case.document
+    name = document.text.name if document else None
+    is_stated = document is not None and path in document.places
+    given = [
+        override
+        for over, override in case.overrides.items()
+        if over == path[: len(over)] and (over == path or override.value != {})
+    ]
+    if not given and not is_stated:
+        given = [override for over, override in case.overrides.items() if over[: len(path)] == path]
+    if given:
+        return name, ", ".join(dict.fromkeys(override.origin for override in given)), None
+    place = document.place(path) if document else None
+    if place is None or document is None:
         return name, "", None
-    wants_key = of_key or path not in case.document.places
-    return name, "", Location.of(text, place.key if place.key and wants_key else place.value)
+    wants_key = of_key or not is_stated
+    return name, "", Location.of(document.text, place.key if place.key and wants_key else place.value)
+
+
+def _derives(case: Case, path: Path) -> bool:
+    """Whether the value comes from the config.json that the document names."""
+    return case.config is not None and dotted(path) in (f"model.{key}" for key in case.config.filled)
 
 
 def _states(case: Case, path: Path) -> bool:

@@ -83,6 +83,7 @@ OTHER_KV_HEADS = Key("other_kv_heads", "model.other_total_num_kv_heads", maximum
 IS_MLA = Key("is_mla", "model.is_mla", default=False).is_(True)
 HAS_MAMBA = Key("has_mamba", "model.has_mamba_layers", default=False).is_(True)
 HAS_SLIDING_WINDOW = Key("has_sliding_window", "model.has_sliding_window_layers", default=False).is_(True)
+HF_CONFIG = Key("hf_config", "model.hf_config")
 
 CONNECTOR_KIND = Key("kind", "connector.kind", default="moriio")
 CONNECTOR_NAME = Key("connector_name", "connector.name")

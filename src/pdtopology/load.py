@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import sys
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pdtopology.formats import Format, format_of
 from pdtopology.formats.place import Fault, Place, Places
-from pdtopology.paths import Path, dotted, with_value
+from pdtopology.keys import HF_CONFIG
+from pdtopology.overrides import Override
+from pdtopology.paths import Path, value_at, with_value
+
+if TYPE_CHECKING:
+    from pdtopology.hf_config import NamedConfig
 
 MAX_BYTES = 10 * 1024 * 1024
 
-STANDARD_INPUT, TEXT, DATA = "<stdin>", "<text>", "<data>"
+STANDARD_INPUT, TEXT, DATA, ENVIRONMENT = "<stdin>", "<text>", "<data>", "<environment>"
 """What findings call a source that is no file."""
 
 Source: TypeAlias = "str | os.PathLike[str]"
@@ -77,9 +83,28 @@ class Case(NamedTuple):
 
     data: Any
     document: Document | None
-    overrides: Mapping[Path, Any]
-    origin: str
-    """What findings call the source of the overrides."""
+    overrides: Mapping[Path, Override]
+    config: NamedConfig | None = None
+    """What completed the model section, once it is checked."""
+
+    @property
+    def config_folder(self) -> pathlib.Path:
+        """The folder below which the model's config.json is meant: that of the document's file, else the current one.
+
+        A path that was put over the document is one below the current folder too.
+        """
+        path = HF_CONFIG.parts
+        is_put_over = any(path[: len(override)] == override for override in self.overrides)
+        return pathlib.Path() if is_put_over or not self.document else pathlib.Path(self.document.text.name).parent
+
+    @property
+    def anchored(self) -> Any:
+        """The data, with the path of a config.json below another folder than the current one made absolute."""
+        path = HF_CONFIG.parts
+        folder, named = self.config_folder, value_at(self.data, path)
+        if folder == pathlib.Path() or not isinstance(named, str) or not named:
+            return self.data
+        return with_value(self.data, path, str(folder.absolute() / named))
 
 
 class SourceFault(Exception):
@@ -92,21 +117,13 @@ class SourceFault(Exception):
         self.text = text
 
 
-def read_cases(
-    source: Source | Mapping[str, Any], overrides: Mapping[str, Any], origin: str = "override"
-) -> list[Case]:
-    """The documents of a source, with values put over them at dotted paths. Raises `SourceFault`."""
-    changes: dict[Path, Any] = {tuple(path.split(".")): value for path, value in overrides.items()}
+def read_cases(source: Source | Mapping[str, Any], overrides: Mapping[Path, Override]) -> list[Case]:
+    """The documents of a source, with values put over them, the later over the earlier. Raises `SourceFault`."""
 
     def case(data: Any, document: Document | None) -> Case:
-        path: Path = ()
-        try:
-            for path, value in changes.items():
-                data = with_value(data, path, value)
-        except TypeError:
-            message = f"{origin} {dotted(path)} does not fit: what stands above it is no mapping"
-            raise SourceFault(Fault("model_type", message), document.text.name if document else DATA) from None
-        return Case(data, document, changes, origin)
+        for path, override in overrides.items() if isinstance(data, Mapping | None) else ():
+            data = _overridden(data, path, override, document)
+        return Case(data, document, overrides)
 
     if isinstance(source, Mapping):
         return [case(dict(source), None)]
@@ -118,7 +135,16 @@ def read_cases(
     return [case(value, Document(text, number)) for number, value in enumerate(values)]
 
 
-def read_case(source: Source, overrides: Mapping[str, Any]) -> Case:
+def _overridden(data: Any, path: Path, override: Override, document: Document | None) -> Any:
+    """The data with an override put in. Raises `SourceFault` where it has no mapping to go into."""
+    try:
+        return with_value(data, path, override.value)
+    except TypeError:
+        fault = Fault("model_type", f"{override.origin} does not fit: what stands above it is no mapping")
+        raise SourceFault(fault, document.text.name if document else DATA) from None
+
+
+def read_case(source: Source | Mapping[str, Any], overrides: Mapping[Path, Override]) -> Case:
     """The one document of a source, as `read_cases`. Raises `SourceFault`, also where there are several."""
     case, *others = read_cases(source, overrides)
     if others:
@@ -131,17 +157,20 @@ def read_case(source: Source, overrides: Mapping[str, Any]) -> Case:
 def _read_text(source: Source) -> SourceText:
     if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("{")):
         return SourceText(TEXT, source, _format_of_text(source))
+    name, content = _name_of(source), read_content(source)
+    return SourceText(name, content, _format_of_text(content) if source == "-" else format_of(name))
+
+
+def read_content(source: Source) -> str:
+    """What the file at a path, or standard input for `-`, holds. Raises `SourceFault`."""
     name = _name_of(source)
     try:
-        content = _read_bytes(source)
+        return _decoded(_read_bytes(source))
+    except Fault as fault:
+        raise SourceFault(fault, name) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceFault(Fault("unreadable-file", f"cannot be read: {reason}"), name) from None
-    try:
-        text = _decoded(content)
-        return SourceText(name, text, _format_of_text(text) if source == "-" else format_of(name))
-    except Fault as fault:
-        raise SourceFault(fault, name) from None
 
 
 def _read_bytes(source: Source) -> bytes:

@@ -185,12 +185,11 @@ def _found(ports: Ports, other: Ports) -> Found:
 def side_channels_out_of_reach(topology: Any) -> Iterator[Found]:
     """Where the other role, on another host, is given a loopback address to dial.
 
-    Decode dials prefill, to read or to register; in push mode prefill dials decode too.
+    Decode dials prefill, to read or to register; in push mode prefill dials decode too. A host that is itself told as
+    loopback may be the other one by another name.
     """
-    if topology.connector.kind != "nixl":
-        return
     prefill_host, decode_host = (host_of(topology, role) for role in ROLES)
-    if prefill_host is None or decode_host is None or prefill_host == decode_host:
+    if prefill_host == decode_host or {None, LOOPBACKS[0]} & {prefill_host, decode_host}:
         return
     hosts = {"prefill_host": topology.prefill.host, "decode_host": topology.decode.host}
     for role in ROLES if topology.connector.mode == "push" else ("prefill",):

@@ -34,6 +34,11 @@ def release_of(version: str) -> Release:
     return int(major), int(minor)
 
 
+def nearest_known(release: Release) -> Release:
+    """The newest known release that is not after this one; the oldest where there is none."""
+    return max((known for known in KNOWN_RELEASES if known <= release), default=OLDEST)
+
+
 def before_pattern(release: Release) -> str:
     """A regular expression that fits the versions below a release, development builds included.
 

@@ -106,7 +106,7 @@ class Role(Section):
     )
     engine_args: dict[EngineArgument, Any] = Field(
         default_factory=dict,
-        description="Further engine arguments by their long names, passed on unread: `max-model-len` as `8192`. An "
+        description="Further engine arguments by their long names, passed on as they are: `max-model-len: 8192`. An "
         "argument that has a field here is refused, so that it is said in one place.",
     )
 

@@ -10,6 +10,7 @@ from pdtopology.keys import (
     ATTENTION_HEADS,
     DECODE_TP,
     ENGINE_VERSION,
+    HF_CONFIG,
     IS_MLA,
     KV_HEADS,
     OTHER_KV_HEADS,
@@ -86,11 +87,12 @@ GENERAL = (
         title="A model that is not MLA must state its KV heads",
         engine=None,
         at=KV_HEADS,
-        require=IS_MLA | KV_HEADS.is_set,
+        require=IS_MLA | KV_HEADS.is_set | HF_CONFIG.is_set,
         message="state the model's KV heads, or that it is an MLA model",
         why="Which TP sizes fit each other depends on how many KV heads there are. Only the latent of an MLA model is "
         "the same on every rank.",
-        fix="Set model.total_num_kv_heads (num_key_value_heads in the model's config.json), or model.is_mla: true.",
+        fix="Set model.total_num_kv_heads (num_key_value_heads in the model's config.json), model.hf_config (the path "
+        "of that file), or model.is_mla: true.",
         raised=Stage.FILE,
         source=Upstream("vllm/config/model.py", "ModelConfig.get_total_num_kv_heads"),
         bad={"model": {}, "prefill": {}, "decode": {}},
@@ -152,7 +154,7 @@ _OF_CONNECTOR = {
         (f"{_NIXL}.handshake",),
         (f"{_NIXL}.block_sizes", f"{_NIXL}.caches", f"{_NIXL}.pipeline", f"{_NIXL}.context", f"{_NIXL}.mamba"),
     ),
-    "mooncake": (("pdtopology.connectors.mooncake.rules",), ()),
+    "mooncake": (("pdtopology.connectors.mooncake.transfer",), ()),
     "other": (("pdtopology.connectors.other",), ()),
 }
 

@@ -2,144 +2,104 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings.sources import ENV_FILE_SENTINEL, DotenvType
 
 from pdtopology.check import findings_of
-from pdtopology.diagnostic import TopologyError
+from pdtopology.diagnostic import Diagnostic, TopologyError
+from pdtopology.env_file import read_env_file
+from pdtopology.environment import read_environment, variables_of
 from pdtopology.findings import source_finding
-from pdtopology.load import SourceFault, read_case
+from pdtopology.load import Case, SourceFault, read_case
+from pdtopology.overrides import overrides_at
+from pdtopology.paths import Path, is_private
+from pdtopology.rule import Severity
 from pdtopology.topology import PDTopology
-
-PREFIX = "PDTOPOLOGY_"
-DELIMITER = "__"
-FILE_VARIABLE = f"{PREFIX}FILE"
 
 
 class PDTopologySettings(BaseSettings, PDTopology):
-    """A `PDTopology` whose values come, the strongest first, from keyword arguments, environment variables and a file.
+    """A `PDTopology` whose values come from keyword arguments, environment variables, `.env` files and a file.
 
-    `PDTOPOLOGY_DECODE__TENSOR_PARALLEL_SIZE=8` sets `decode.tensor_parallel_size`; `PDTOPOLOGY_DECODE='{"port": 8200}'`
-    sets several keys of a section. The file is `file`, or what `PDTOPOLOGY_FILE` names. Empty variables count as unset,
-    and text is converted where the field is a number. The merged result passes every rule.
+    Each goes key by key over those after it. `PDTOPOLOGY_DECODE__TENSOR_PARALLEL_SIZE=8` sets
+    `decode.tensor_parallel_size`; `PDTOPOLOGY_DECODE='{"port": 8200}'` sets several keys of a section. A `.env` file is
+    read where `_env_file` or `model_config` names it; the file is `file`, or what `PDTOPOLOGY_FILE` names. Empty
+    variables count as unset, and text is converted where the key is a number or a truth value. The merged result passes
+    every rule.
 
-    Raises pydantic's `ValidationError` as `PDTopology` does, and `TopologyError` for a file that cannot be read.
+    Raises pydantic's `ValidationError` as `PDTopology` does, with the messages of `check`, each with what the values
+    came from, and a line for each variable that sets nothing. Raises `TopologyError` for a file that cannot be read.
     """
 
     model_config = SettingsConfigDict(hide_input_in_errors=True)
 
-    def __init__(self, file: str | os.PathLike[str] | None = None, **values: Any) -> None:
-        super().__init__(**values, file=file)
+    def __init__(
+        self,
+        file: str | os.PathLike[str] | None = None,
+        *,
+        _env_file: DotenvType | None = ENV_FILE_SENTINEL,
+        **values: Any,
+    ) -> None:
+        env_files = self.model_config.get("env_file") if _env_file == ENV_FILE_SENTINEL else _env_file
+        if isinstance(env_files, str | os.PathLike):
+            env_files = [env_files]
+        try:
+            sources = [*map(read_env_file, env_files or ()), variables_of(os.environ)]
+            environment = read_environment(*sources, model=type(self))
+            overrides = environment.overrides | overrides_at(values, "argument")
+            case = read_case(file or environment.file or {}, overrides)
+        except SourceFault as fault:
+            raise TopologyError([source_finding(fault)]) from None
+        case = case._replace(data={} if case.data is None else case.data)
+        if not isinstance(case.data, dict):
+            raise TopologyError(findings_of(case))
+        refused = [_line_error(finding, case) for finding in environment.findings]
+        try:
+            # Past the sources of pydantic-settings, which know neither the file nor where a value came from.
+            super(BaseSettings, self).__init__(**case.anchored)
+        except ValidationError as error:
+            told = self._line_errors(case, error)
+            if not told:  # a subclass has sections of its own
+                raise
+            refused += told
+        if refused:
+            raise ValidationError.from_exception_data(type(self).__name__, refused, hide_input=True)
 
     def replace(self, **changes: Any) -> PDTopology:
         """As `PDTopology.replace`; the copy is a plain topology, which does not read the environment again."""
         return PDTopology.model_validate(self).replace(**changes)
 
     @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic-settings calls by name
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Keyword arguments over variables over the file."""
-        return (
-            _Keywords(settings_cls, init_settings),
-            _Environment(settings_cls),
-            _File(settings_cls, init_settings),
-        )
+    def _line_errors(cls, case: Case, error: ValidationError) -> list[InitErrorDetails]:
+        """An error with the messages of findings; about the fields that a subclass adds, with pydantic's own."""
+        added = cls.model_fields.keys() - PDTopology.model_fields.keys()
+        case = case._replace(data={key: value for key, value in case.data.items() if key not in added})
+        findings = [finding for finding in findings_of(case) if finding.severity is Severity.ERROR]
+        return [
+            *(_line_error(finding, case) for finding in findings),
+            *(
+                InitErrorDetails(type=_custom(line["type"], line["msg"]), loc=line["loc"], input=None)
+                for line in error.errors(include_url=False)
+                if not line["loc"] or line["loc"][0] in added
+            ),
+        ]
 
 
-class _Source(PydanticBaseSettingsSource):
-    """A source that gives all its values at once."""
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002
-        return self().get(field_name), field_name, False
+def _line_error(finding: Diagnostic, case: Case) -> InitErrorDetails:
+    custom = _custom(finding.code, finding.message_with_sources)
+    return InitErrorDetails(type=custom, loc=finding.loc, input=_shareable(case.data, finding.loc))
 
 
-class _Keywords(_Source):
-    def __init__(self, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource) -> None:
-        super().__init__(settings_cls)
-        self._values = {key: value for key, value in init_settings().items() if key != "file"}
-
-    def __call__(self) -> dict[str, Any]:
-        return self._values
+def _custom(code: str, message: str) -> PydanticCustomError:
+    return PydanticCustomError(code, "{message}", {"message": message})
 
 
-class _File(_Source):
-    def __init__(self, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource) -> None:
-        super().__init__(settings_cls)
-        self._file = init_settings().get("file") or os.environ.get(FILE_VARIABLE)
-
-    def __call__(self) -> dict[str, Any]:
-        if not self._file:
-            return {}
-        try:
-            case = read_case(self._file, {})
-        except SourceFault as fault:
-            raise TopologyError([source_finding(fault)]) from None
-        if case.data is not None and not isinstance(case.data, dict):
-            raise TopologyError(findings_of(case))
-        return case.data or {}
-
-
-class _Environment(_Source):
-    def __call__(self) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        named = {
-            tuple(name[len(PREFIX) :].split(DELIMITER)): text
-            for name, text in os.environ.items()
-            if name.upper().startswith(PREFIX) and name.upper() != FILE_VARIABLE and text
-        }
-        # A whole section first, so that a single key is put over it.
-        for parts in sorted(named, key=len):
-            field = self.settings_cls.model_fields.get(parts[0].lower())
-            if field and not field.alias:
-                _put(values, self.settings_cls, parts, named[parts])
-        return values
-
-
-def _put(values: dict[str, Any], model: type[BaseModel], parts: tuple[str, ...], text: str) -> None:
-    """Put one variable's value where its name says, under a key that may be unknown."""
-    name = parts[0].lower()
-    field = model.model_fields.get(name)
-    if field is None:
-        values[name] = text
-        return
-    inner = field.annotation
-    if len(parts) == 1:
-        values[name] = _converted(text, field.annotation)
-    elif isinstance(inner, type) and issubclass(inner, BaseModel):
-        _put(_mapping(values, name), inner, parts[1:], text)
-    else:
-        # A variable of the engine keeps its case; an argument is written as the engine spells it.
-        key = DELIMITER.join(parts[1:])
-        _mapping(values, name)[key.lower().replace("_", "-") if name == "engine_args" else key] = text
-
-
-def _mapping(values: dict[str, Any], name: str) -> dict[str, Any]:
-    """The mapping at a name, made where there is none."""
-    if not isinstance(values.get(name), dict):
-        values[name] = {}
-    inner: dict[str, Any] = values[name]
-    return inner
-
-
-def _converted(text: str, annotation: Any) -> Any:
-    """The text as the field's number or truth value, or as a JSON object; as it is where it is none of them."""
-    try:
-        return TypeAdapter(annotation).validate_strings(text)
-    except ValidationError:
-        if not text.lstrip().startswith("{"):
-            return text
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+def _shareable(data: Any, path: Path) -> Any:
+    """The value at a path, or None where it is or holds what may be a secret, or is not there."""
+    for key in path:
+        data = data.get(key) if isinstance(data, dict) else None
+    return None if is_private(path) or isinstance(data, dict | list) else data

@@ -12,6 +12,7 @@ from pdtopology.check import check
 from pdtopology.files import write_whole
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.releases import NEWEST, release_name
+from pdtopology.rule import Severity
 from pdtopology.schema import FILE_NAMES, dump, json_schema
 
 SCHEMA_NAME = FILE_NAMES["2020-12"]
@@ -31,6 +32,7 @@ _COMMENTS = {
     "model.name": "a label",
     "model.num_attention_heads": "each TP size must divide it",
     "model.total_num_kv_heads": "each TP size must divide it or be a multiple of it",
+    "model.other_total_num_kv_heads": "of the layers that have another number",
     "model.is_mla": "multi-head latent attention, as in DeepSeek-V3",
     "connector.mode": "read or write",
     "prefill.tensor_parallel_size": "of one instance",
@@ -83,22 +85,18 @@ def starter_for(path: Path, model: Mapping[str, Any] = EXAMPLE_MODEL) -> Starter
 
 
 def model_from_config(path: str) -> dict[str, Any]:
-    """The model section that a Hugging Face config.json, or a folder that holds one, tells.
+    """The model section that a Hugging Face config.json, or a folder that holds one, tells. Raises `ValueError`."""
+    from pdtopology.hf_config import values_in
 
-    Of several KV-head counts among layers the largest is taken, as vLLM does. Raises `OSError` and `ValueError`.
-    """
-    from pdtopology.huggingface import geometry_of, read_config
-
-    geometry = geometry_of(read_config(path))
-    kv_heads = {} if geometry.is_mla else {"total_num_kv_heads": max(geometry.kv_head_counts)}
-    return {"num_attention_heads": geometry.num_attention_heads, **kv_heads, "is_mla": geometry.is_mla}
+    return values_in(path)
 
 
 def _fitting_size(model: Mapping[str, Any]) -> int:
     """The largest common TP size, within one node, that the model can run with."""
     for size in sorted(OFFERED_SIZES, reverse=True):
         role = {"tensor_parallel_size": size}
-        if size <= LARGEST_SIZE and not check({"model": model, "prefill": role, "decode": role}):
+        findings = check({"model": model, "prefill": role, "decode": role})
+        if size <= LARGEST_SIZE and all(finding.severity is not Severity.ERROR for finding in findings):
             return size
     raise ValueError(f"no topology has the model {dict(model)}")
 

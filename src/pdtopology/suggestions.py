@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from pdtopology.connectors.kinds import CONNECTORS
 from pdtopology.deployment import Deployment
-from pdtopology.paths import Path
+from pdtopology.paths import FREE_MAPPINGS, Path
 from pdtopology.section import Section, sections_of
 
 # What engines, charts and config.json files call the same things.
@@ -42,22 +44,61 @@ OTHER_NAMES: Mapping[str, str] = {
     "kv_connector": "kind",
     "type": "kind",
     "read_mode": "mode",
+    "kv_transfer_config": "connector",
     "producer": "prefill",
     "consumer": "decode",
 }
 
 
+_MAX_WORDS = 8
+"""No key has more."""
+
+
 def suggested_key(path: Path) -> str | None:
     """The key that an unknown one stands for, in the same section; None where nothing is near."""
-    known = _sections().get(path[:-1], ())
-    name = _plain(path[-1])
-    if name in known:
-        return name
-    if sections_with(path):
-        return None
+    if (key := _same_key(path)) or sections_with(path):
+        return key
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(name, known, 1, 0.7)), None)
+    return next(iter(get_close_matches(_plain(path[-1]), keys_of(path[:-1]), 1, 0.7)), None)
+
+
+def _same_key(path: Path) -> str | None:
+    """The key that an unknown one is in another spelling or by another name, in the same section."""
+    name = _plain(path[-1])
+    return name if name in keys_of(path[:-1]) else None
+
+
+def suggested_paths(words: str) -> list[Path]:
+    """The keys that words joined by any number of underscores stand for, as `DECODE_TP` for the TP size of decode."""
+    if path := _path_of_words((), words, _same_key):
+        return [path]
+    elsewhere = sections_with((_in_one(words),))
+    if not elsewhere and (path := _path_of_words((), words, suggested_key)):
+        return [path]
+    section, _, key = _in_one(words).partition("_")
+    elsewhere = elsewhere or sections_with((suggested_key((section,)) or section, key))
+    return [tuple(key.split(".")) for key in elsewhere]
+
+
+def _path_of_words(section: Path, words: str, key_of: Callable[[Path], str | None]) -> Path | None:
+    """The path below a section, of which each key is the first words that are a key there, and so on."""
+    for gap in islice(re.finditer("(?!^)(?:_+|$)", words), _MAX_WORDS):
+        key, rest = key_of((*section, _in_one(words[: gap.start()]))), words[gap.end() :]
+        if key is None:
+            continue
+        path = (*section, key)
+        if not rest:
+            return path
+        if key in FREE_MAPPINGS:
+            return (*path, rest)
+        if inner := _path_of_words(path, rest, key_of):
+            return inner
+    return None
+
+
+def _in_one(words: str) -> str:
+    return re.sub("_+", "_", words)
 
 
 def sections_with(path: Path) -> list[str]:

@@ -16,8 +16,9 @@ class PDTopology(Deployment):
     """A prefill/decode-disaggregated deployment whose two roles fit each other and the model.
 
     Validation raises pydantic's `ValidationError` with every violated rule at once, each at its own key and with
-    the rule's code as `type`. Instances are frozen, except inside the mappings `env` and `engine_args`, which no rule
-    reads; `replace` changes a value and validates again.
+    the rule's code as `type`. It reads the config.json that `model.hf_config` names, if any, and fills in what the
+    model leaves out. Instances are frozen, except inside the mappings `env` and `engine_args`, which no rule reads;
+    `replace` changes a value and validates again.
     """
 
     def replace(self, **changes: Any) -> "PDTopology":
@@ -65,6 +66,10 @@ class PDTopology(Deployment):
             topology = handler(document)
         except ValidationError as error:
             topology = restated(handler, document, error)
+        if topology.model.hf_config is not None:
+            from pdtopology.hf_config import complete
+
+            complete(topology)
         if FIND_REFUSALS[topology.engine.name][topology.connector.kind](topology) is not None:
             line_errors = [_line_error(violation) for violation in errors(topology)]
             raise ValidationError.from_exception_data(cls.__name__, line_errors)

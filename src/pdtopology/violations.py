@@ -11,7 +11,7 @@ from pdtopology.constraints import Constraint, Key, compile_to_python
 from pdtopology.constraints.absence import holds_without
 from pdtopology.constraints.expressions import Computed
 from pdtopology.constraints.python import Broken, value_of
-from pdtopology.deployment import ENGINES, USUAL_FIELDS, Deployment, is_unusual
+from pdtopology.deployment import ENGINES, USUAL_FIELDS, Deployment, ModelGeometry, is_unusual
 from pdtopology.rule import Clause
 from pdtopology.rules import clauses_for, usual_clauses_for
 
@@ -63,6 +63,8 @@ def refusing_clauses(topology: Deployment | SimpleNamespace) -> list[Clause]:
 
 
 _MAX_COMPILED = 256
+_DERIVED = frozenset(("model", name) for name in ModelGeometry.model_fields if is_unusual(("model", name)))
+"""What a model's own configuration may say in the document's place."""
 
 
 class _Finders(dict[str, Broken[Clause]]):
@@ -89,6 +91,8 @@ class _Finders(dict[str, Broken[Clause]]):
             for section, usual in USUAL_FIELDS.items()
             for name in getattr(topology, section).__pydantic_fields_set__ - usual
         )
+        if ("model", "hf_config") in stated:
+            stated |= _DERIVED
         return self._unusual(topology.connector.kind, stated)(topology)
 
     def _compiled(self, connector: str, stated: frozenset[tuple[str, ...]]) -> Broken[Clause]:

@@ -34,13 +34,14 @@ _IN_SCHEMA = {
 }
 
 
-def verdict(document: Any) -> bool:
-    """Whether Python accepts a document, but for the rules that no schema can hold."""
+def verdict(document: Any) -> bool | None:
+    """Whether Python accepts a document, but for the rules that no schema can hold; None where it lacks a file."""
     try:
         PDTopology.model_validate(document)
     except ValidationError as error:
-        if not {line["type"] for line in error.errors(include_url=False)} <= _BEYOND_SCHEMA:
-            return False
+        told = {line["type"] for line in error.errors(include_url=False)}
+        if not told <= _BEYOND_SCHEMA:
+            return None if told == {"unreadable-file"} else False
         # They may silence others.
         sections = Deployment.of(document)
         return _IN_SCHEMA[sections.engine.name, sections.connector.kind](sections) is None
@@ -60,8 +61,8 @@ class Comparison:
         """Judge one document thrice."""
         expected = verdict(document)
         self.seen += 1
-        self.accepted += expected
-        if any(validator.is_valid(document) is not expected for validator in self._validators):
+        self.accepted += expected is True
+        if expected is not None and any(validator.is_valid(document) is not expected for validator in self._validators):
             self.different.append((expected, document))
 
     def compare_all(self, documents: Iterable[Any]) -> None:

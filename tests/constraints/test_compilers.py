@@ -35,6 +35,7 @@ LABEL = Key("label", "whole.label")
 NICK = Key("nick", "whole.nick", default="n", nullable=True)
 FLAG = Key("flag", "left.engine_args.some-flag")
 BELOW = Key("below", "left.engine_args.config.method", default="none", nullable=True)
+STATED = Key("stated", "left.engine_args.config.method")
 VERSION = Key("version", "engine.version")
 NEXT = (NEWEST[0], NEWEST[1] + 1)
 
@@ -130,7 +131,9 @@ EXPRESSIONS: dict[str, Expression] = {
     "nullable is its default": NICK.is_("n"),
     "nullable is not another": ~NICK.is_("x"),
     "below a mapping": BELOW.is_("deep"),
-    "the default below a mapping": BELOW.is_("none"),
+    "its default below a mapping": BELOW.is_("none"),
+    "set below a mapping": STATED.is_set,
+    "matches below a mapping": STATED.matches("^de"),
     "true below a mapping": FLAG.is_(True),
     "before a release": VERSION.before((0, 33)),
     "before the next release": VERSION.before(NEXT),

@@ -19,7 +19,7 @@ def findings(engine: Engine) -> dict[str, list[Finding]]:
 
 
 def test_the_table_has_enough_of_both_kinds() -> None:
-    valid = sum(map(verdict, DOCUMENTS.values()))
+    valid = [verdict(document) for document in DOCUMENTS.values()].count(True)
     assert (len(DOCUMENTS) >= 200, valid >= 70, len(DOCUMENTS) - valid >= 120) == (True, True, True)
 
 

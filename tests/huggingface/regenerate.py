@@ -22,7 +22,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pdtopology.model_types import MLA_MODEL_TYPES
+from pdtopology.huggingface.model_types import mla_model_types
+from pdtopology.releases import NEWEST
 
 DATA = Path(__file__).with_name("default_configs.jsonl.gz")
 
@@ -104,7 +105,7 @@ def kv_heads_of(model_type: str, text: Any) -> Any:
 def is_mla(text: Any) -> bool:
     is_compressed = getattr(text, "compress_ratios", None) or getattr(text, "compress_rates", None)
     rank = getattr(text, "head_dim" if is_compressed else "kv_lora_rank", None)
-    return text.model_type in MLA_MODEL_TYPES and rank is not None
+    return text.model_type in mla_model_types(NEWEST) and rank is not None
 
 
 def has_own_kv_heads(config_class: Any, default: dict[str, Any]) -> bool:

@@ -35,6 +35,6 @@ def diagnostics(draw: st.DrawFn) -> Diagnostic:
         file=file,
         origin=draw(TEXTS),
         location=draw(st.none() | place),
-        related=[Related(draw(TEXTS), draw(st.none() | TEXTS), draw(st.none() | place))],
+        related=[Related(draw(TEXTS), draw(st.none() | TEXTS), draw(st.none() | place), draw(TEXTS))],
         title=draw(TEXTS),
     )

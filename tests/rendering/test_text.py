@@ -84,6 +84,21 @@ error[tp-not-divisible]: One TP size must be a multiple of the other
     )
 
 
+def test_a_value_it_disagrees_with_is_told_by_its_source() -> None:
+    text = "model: {is_mla: true}\nprefill: {}\ndecode: {tensor_parallel_size: 6}\n"
+    assert (
+        rendered(text, **{"prefill.tensor_parallel_size": 4})
+        == """\
+error[tp-not-divisible]: One TP size must be a multiple of the other
+  <text>:3:32
+  3 | decode: {tensor_parallel_size: 6}
+    |                                ^ prefill TP 4 and decode TP 6: one must be a multiple of the other
+  prefill.tensor_parallel_size is 4, from override prefill.tensor_parallel_size=4
+  The engine says so only at the first request.
+  hint: decode.tensor_parallel_size: 8, or prefill.tensor_parallel_size: 3"""
+    )
+
+
 def test_a_duplicate_key_shows_both_places() -> None:
     assert (
         rendered("model: {}\nmodel: {}\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pdtopology.connectors.mooncake import MooncakeConnector
+from pdtopology.connectors.mooncake.connector import MooncakeConnector
 from pdtopology.connectors.moriio.connector import MoRIIOConnector
 from pdtopology.connectors.nixl.connector import NixlConnector
 from pdtopology.connectors.other import OtherConnector

@@ -14,7 +14,6 @@ all the same, over sizes that are bounded:
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -85,7 +84,7 @@ class Definitions:
 
     def share(self, schema: JsonSchema) -> JsonSchema:
         """A reference to a schema of no name, and to one place for all that are equal."""
-        name = self._names.setdefault(json.dumps(schema), f"s{len(self._names) + 1}")
+        name = self._names.setdefault(repr(schema), f"s{len(self._names) + 1}")
         return self.define(name, schema)
 
 

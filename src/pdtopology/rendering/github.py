@@ -31,7 +31,7 @@ def _command(finding: Diagnostic) -> str:
         if place and place.line == place.end_line:  # the runner takes no columns otherwise
             properties |= {"col": place.column, "endColumn": place.end_column}
     elif place:
-        message = f"{place.file}:{place.line}:{place.column}: {message}"
+        message = f"{place}: {message}"
     properties["title"] = finding.code
     stated = ",".join(f"{name}={_escaped_property(str(value))}" for name, value in properties.items())
     return f"::{_COMMANDS[finding.severity]} {stated}::{_escaped(message)}"

@@ -28,6 +28,7 @@ _FAULTS = {
     "unreadable-file": "A file must be readable, and in UTF-8",
     "input-too-large": "A file must be no larger than a topology needs",
     "fingerprint-mismatch": "A topology must be the one whose fingerprint is expected",
+    "unknown-variable": "A variable with the prefix must be one that sets a key",
     "missing": "A topology must state its model and both roles",
     "extra_forbidden": "A key must be one that its section has",
     "argument_has_a_field": "An engine argument must be stated in its own field where there is one",

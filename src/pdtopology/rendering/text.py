@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pdtopology.diagnostic import Diagnostic, Location, shown
+from pdtopology.diagnostic import Diagnostic, Location
 from pdtopology.rendering.columns import harmless
 from pdtopology.rendering.frame import BLUE, Mark, Paint, frame
 from pdtopology.rule import Severity
@@ -63,8 +63,8 @@ def _headline(finding: Diagnostic, paint: Paint) -> Iterator[str]:
     head = paint(f"{finding.severity.value}[{finding.code}]", _tone(finding) + _BOLD)
     yield f"{head}: {paint(harmless(finding.title or finding.message), _BOLD)}"
     if finding.location:
-        place = finding.location
-        yield f"  {harmless(place.file)}:{place.line}:{place.column}"
+        origin = f" ({harmless(finding.origin)})" if finding.origin else ""
+        yield f"  {harmless(str(finding.location))}{origin}"
     elif finding.file or finding.origin:
         yield "  " + harmless(f"{finding.file or ''} {finding.origin}".strip())
 
@@ -74,8 +74,7 @@ def _details(finding: Diagnostic) -> Iterator[str]:
         yield f"  {harmless(finding.message)}"
     for other in finding.related:
         if other.path and not other.location:
-            value = "not stated" if other.value is None else f"{shown(other.value)}, by default"
-            yield f"  {harmless(other.path)} is {value}"
+            yield f"  {harmless(other.label)}"
     if finding.note:
         yield f"  {finding.note}"
 

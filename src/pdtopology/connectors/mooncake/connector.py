@@ -1,5 +1,7 @@
 """Mooncake's part of the document."""
 
+from __future__ import annotations
+
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -8,7 +10,11 @@ from pdtopology.connectors.fields import ConnectorRole, ExtraConfig, Port
 from pdtopology.section import NonEmpty, Section
 
 
-class MooncakePrefillRole(ConnectorRole):
+class MooncakeRole(ConnectorRole):
+    """Mooncake's part of one role."""
+
+
+class MooncakePrefillRole(MooncakeRole):
     """Mooncake's part of prefill."""
 
     bootstrap_port: Port = Field(
@@ -39,6 +45,4 @@ class MooncakeConnector(Section):
     prefill: MooncakePrefillRole = Field(
         default=MooncakePrefillRole.model_construct(), description="The connector's part of prefill."
     )
-    decode: ConnectorRole = Field(
-        default=ConnectorRole.model_construct(), description="The connector's part of decode."
-    )
+    decode: MooncakeRole = Field(default=MooncakeRole.model_construct(), description="The connector's part of decode.")

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from pdtopology.releases import Release, nearest_known
+
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-MLA_MODEL_TYPES = _names(
+_MLA_SINCE: Mapping[Release, frozenset[str]] = {
+    (0, 26): _names(
+        """
+        axk1 bailing_hybrid bailing_hybrid_mtp deepseek_mtp deepseek_v2 deepseek_v3 deepseek_v32 deepseek_v4
+        glm4_moe_lite glm4_moe_lite_mtp glm_moe_dsa kimi_k2 kimi_linear longcat_flash longcat_flash_ngram
+        pangu_ultra_moe pangu_ultra_moe_mtp
+        """
+    ),
+    (0, 28): _names("bailing_hybrid_v3_mtp dots3_note k3_dspark"),
+    (0, 30): _names("deepseek_v41 glm5_next glm5_next_text hy_v4 hy_v4_mtp"),
+}
+_MLA_UNTIL: Mapping[str, Release] = {"longcat_flash_ngram": (0, 32)}
+
+
+def mla_model_types(release: Release) -> frozenset[str]:
+    """The types that a vLLM release serves with one latent head.
+
+    They are the list in `is_deepseek_mla` of 0.26, 0.28, 0.30, 0.32 and 0.33; a release outside that range has the
+    nearest one's.
     """
-    axk1 bailing_hybrid bailing_hybrid_mtp bailing_hybrid_v3_mtp deepseek_mtp deepseek_v2 deepseek_v3 deepseek_v32
-    deepseek_v4 deepseek_v41 dots3_note glm4_moe_lite glm4_moe_lite_mtp glm5_next glm5_next_text glm_moe_dsa hy_v4
-    hy_v4_mtp k3_dspark kimi_k2 kimi_linear longcat_flash pangu_ultra_moe pangu_ultra_moe_mtp
-    """
-)
-"""Types that vLLM 0.32 and 0.33 serve with one latent head: `is_deepseek_mla`. Earlier releases know fewer of them."""
+    release = nearest_known(release)
+    known = {name for since, names in _MLA_SINCE.items() if since <= release for name in names}
+    return frozenset(known - {name for name, until in _MLA_UNTIL.items() if until <= release})
+
 
 WHOLE_HEADS_MODEL_TYPES = _names("axk2 hy_v4_vl_text minicpm3 mistral4 mistral_large4_text sarvam_mla youtu")
 """Types that have a `kv_lora_rank` and that vLLM 0.33 nevertheless serves with a cache of whole heads."""
@@ -58,3 +78,34 @@ ATTENTION_FREE_MODEL_TYPES = _names("falcon_mamba mamba mamba2 rwkv xlstm")
 
 MULTI_QUERY_MODEL_TYPES = _names("falcon gpt_bigcode")
 """Types that are `multi_query` unless they say that they are not."""
+
+RECURRENT_MODEL_TYPES = _names(
+    """
+    bailing_hybrid bamba falcon_h1 glm5_next_text granitemoehybrid jamba kimi_linear lara_mini lfm2_moe lfm3
+    lfm3_vl_vision minimax nemotron_h olmo_hybrid qwen3_5_moe_text qwen3_5_text qwen3_next qwen4_exp_text
+    recurrent_gemma zamba zamba2
+    """
+)
+"""Types some of whose layers keep a state, by the defaults of transformers 5.24."""
+
+SLIDING_WINDOW_MODEL_TYPES = _names(
+    """
+    afmoe beam blt_patcher cohere2 cohere2_moe cwm deepseek_v4 diffusion_gemma_text dory dots3_note_text
+    embedding_gemma2_text esmfold2 exaone4 exaone_moe flint gemma2 gemma3_text gemma3n_text gemma4_text
+    gemma4_unified_text gpt_oss granite_swa granitemoe_swa inkling2_loop_text inkling2_text inkling_text kolibri1
+    kyutai_speech_to_text lara_mini lfm3 mimi mimi_decoder mimi_encoder mimo_v2_flash ministral mistral modernbert
+    modernbert-decoder moshi moshi_depth muse_glimmer_assistant muse_glimmer_text muse_spark_text
+    nemotron_asr_streaming_encoder neomme olmo3 openai_privacy_filter pocket_tts_audio_tokenizer
+    pocket_tts_audio_tokenizer_decoder pocket_tts_audio_tokenizer_encoder t5_gemma_module t5gemma2_decoder
+    t5gemma2_text ultrabert unlimited_ocr_text vaultgemma voxtral_realtime_encoder voxtral_realtime_text
+    """
+)
+"""Types some of whose layers have a sliding window, by the defaults of transformers 5.24."""
+
+OPTIONAL_WINDOW_MODEL_TYPES = _names(
+    """
+    deepseek_ocr2_encoder qwen2 qwen2_5_omni_talker qwen2_5_omni_text qwen2_5_vl_text qwen2_moe qwen2_vl_text qwen3
+    qwen3_moe smollm3
+    """
+)
+"""Types whose `sliding_window` is unused unless `use_sliding_window` is true, by the defaults of transformers 5.24."""

@@ -1,7 +1,4 @@
-"""What Mooncake demands of the two roles.
-
-The producer always sends.
-"""
+"""What Mooncake demands of TP sizes, blocks, caches and stages. The producer always sends."""
 
 from __future__ import annotations
 
@@ -31,7 +28,6 @@ from pdtopology.kv_cache_dtypes import FOUR_BIT_DTYPES, ONE_BYTE_DTYPES, TWO_BYT
 from pdtopology.rule import Rule, Severity, Stage, Upstream
 
 _FILE = "vllm/distributed/kv_transfer/kv_connector/v1/mooncake/mooncake_connector.py"
-
 _PROTOCOL = Key("protocol", "connector.protocol", default="rdma")
 
 RULES = (

@@ -95,7 +95,7 @@ IN_SCHEMA = [rule for rule in REFUSING if not rule.beyond_schema]
 @pytest.mark.parametrize("rule", IN_SCHEMA, ids=[rule.code for rule in IN_SCHEMA])
 def test_the_schema_rejects_its_bad_example_in_its_own_clause_at_its_key(rule: Rule) -> None:
     errors = list(VALIDATOR.iter_errors(dict(rule.bad)))
-    assert {comment_of(SCHEMA, error.schema_path) for error in errors} == {rule.code}
+    assert {comment_of(SCHEMA, error.evaluation_path) for error in errors} == {rule.code}
     told = {key.path for clause in rule.clauses for key in (clause.at, *clause.see)}
     # What is absent is missed in its section.
     assert all(any(f"{path}.".startswith(place_of(error)) for path in told) for error in errors)

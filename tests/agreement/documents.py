@@ -1,45 +1,85 @@
-"""Documents on which Python and the JSON Schema must agree: a full product of sizes, and junk."""
+"""Documents on which Python and the JSON Schema must agree: every combination of the values that rules relate."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
+from math import prod
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-PREFILL_TP = range(1, 49)
-DECODE_TP = range(1, 49)
-KV_HEADS = range(1, 33)
-RELEASES = (None, "0.32.1", "0.33.0")
+from pdtopology.rule import ROLES
 
-PRODUCT_SIZE = len(PREFILL_TP) * len(DECODE_TP) * len(KV_HEADS) * 2 * 2 * len(RELEASES)
+Choice: TypeAlias = Mapping[str, Any]
+"""What a document says at some paths."""
+Axis: TypeAlias = tuple[Choice, ...]
+
+UNSTATED = object()
+DEFAULTS = {
+    "model.is_mla": (False,),
+    "connector.kind": ("moriio",),
+    "connector.mode": ("read", "pull"),
+    "engine.name": ("vllm",),
+    **{f"{role}.tensor_parallel_size": (1,) for role in ROLES},
+}
 
 
-def full_product(keep: float = 1.0, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """Every combination once, or a random part of them; a coin decides whether a default is written out."""
-    random = Random(seed)
-    combinations = product(PREFILL_TP, DECODE_TP, KV_HEADS, (False, True), ("read", "write"), RELEASES)
-    for prefill, decode, kv_heads, is_mla, mode, release in combinations:
-        if keep == 1.0 or random.random() < keep:
-            yield document(random, prefill, decode, kv_heads, is_mla=is_mla, mode=mode, release=release)
+class Product(NamedTuple):
+    """Documents that say one thing of each axis."""
+
+    name: str
+    axes: tuple[Axis, ...]
+
+    @property
+    def size(self) -> int:
+        """How many documents there are."""
+        return prod(map(len, self.axes))
+
+    def documents(self) -> Iterator[dict[str, Any]]:
+        """Each document once; a coin decides whether a default is written out."""
+        random = Random(self.name)
+        return (_document(choices, random) for choices in product(*self.axes))
+
+    def sample(self, count: int) -> Iterator[dict[str, Any]]:
+        """That many of the documents, always the same ones; all where there are fewer."""
+        random = Random(self.name)
+        for index in sorted(random.sample(range(self.size), min(count, self.size))):
+            yield _document(self._choices(index), random)
+
+    def _choices(self, index: int) -> Iterator[Choice]:
+        for axis in self.axes:
+            index, place = divmod(index, len(axis))
+            yield axis[place]
 
 
-def document(
-    random: Random, prefill: int, decode: int, kv_heads: int, *, is_mla: bool, mode: str, release: str | None
-) -> dict[str, Any]:
-    """A document with these values; half of those that are defaults are left out."""
+def _document(choices: Iterable[Choice], random: Random) -> dict[str, Any]:
+    document: dict[str, Any] = {"model": {}, "prefill": {}, "decode": {}}
+    for path, value in (stated for choice in choices for stated in choice.items()):
+        if path in DEFAULTS and value in DEFAULTS[path] and random.random() < 0.5:
+            continue
+        *sections, key = path.split(".")
+        place = document
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[key] = value
+    return document
 
-    def stated(key: str, value: Any, default: Any) -> dict[str, Any]:
-        return {} if value == default and random.random() < 0.5 else {key: value}
 
-    model = {"total_num_kv_heads": kv_heads, **stated("is_mla", is_mla, default=False)}
-    if random.random() < 0.25:
-        model["num_attention_heads"] = kv_heads * random.choice((1, 2, 3, 4, 8, 12))
-    connector = {**stated("kind", "moriio", "moriio"), **stated("mode", mode, "read")}
-    return {
-        "model": model,
-        "prefill": stated("tensor_parallel_size", prefill, 1),
-        "decode": stated("tensor_parallel_size", decode, 1),
-        **({"connector": connector} if connector or random.random() < 0.5 else {}),
-        **({"engine": {"version": release}} if release else {}),
-    }
+def axis(path: str, *values: Any) -> Axis:
+    """The values of one key, of which one may be that it is not stated."""
+    return tuple({} if value is UNSTATED else {path: value} for value in values)
+
+
+def of_each_role(path: str, *values: Any) -> tuple[Axis, Axis]:
+    """The values of a key of each role, whose path has a part `role`."""
+    prefill, decode = (axis(_of(role, path), *values) for role in ROLES)
+    return prefill, decode
+
+
+def of_both_roles(path: str, *values: Any) -> Axis:
+    """The values of a key, each for both roles at once."""
+    return tuple({} if value is UNSTATED else {_of(role, path): value for role in ROLES} for value in values)
+
+
+def _of(role: str, path: str) -> str:
+    return ".".join(role if part == "role" else part for part in path.split("."))

@@ -57,7 +57,7 @@ def documents() -> list[dict[str, Any]]:
         ("x", "p", "0.32", "n", True, {"method": "deep"}),
         ("y", None, "0.33.1", None, 1, {"method": "none"}),
         ("z", "q", None, "y", "", "deep"),
-        ("x", "q", "0.99", "x", None, {}),
+        ("x", "p\n", "0.99", "x", None, {}),
     ]
     found = []
     for a, b, h, (kind, label, version, nick, flag, config) in product(sizes, sizes, heads, texts):
@@ -195,6 +195,14 @@ def test_definitions_change_no_verdict() -> None:
 def test_equal_schemas_share_one_definition() -> None:
     definitions = Definitions()
     assert definitions.share({"minimum": 2}) == definitions.share({"minimum": 2}) != definitions.share({"minimum": 3})
+
+
+def test_a_name_of_two_schemas_is_refused() -> None:
+    definitions = Definitions()
+    definitions.define("small", {"maximum": 8})
+    definitions.define("small", {"maximum": 8})
+    with pytest.raises(ValueError, match="two schemas have the name small"):
+        definitions.define("small", {"maximum": 16})
 
 
 def test_an_order_without_a_rule_that_relates_the_pair_is_refused() -> None:

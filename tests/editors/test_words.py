@@ -11,10 +11,12 @@ import yaml
 from pydantic import ValidationError
 
 from pdtopology import RULES, PDTopology
+from pdtopology.connectors.kinds import CONNECTORS
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.rule import Severity
+from pdtopology.schema.words import Words
 
-from .documents import DOCUMENTS, GQA, MLA, WRITE, pair
+from .documents import DOCUMENTS, GQA, MLA, MOONCAKE, NIXL, PUSH, SGLANG, WRITE, pair
 from .engines import Editor, VSCodeJson
 
 MESSAGES = {
@@ -25,19 +27,46 @@ MESSAGES = {
         "8",
         "prefill TP 4 and decode TP 8 must be equal, or both at least the KV heads",
     ),
-    "moriio-write-unequal-tp": ("4", "decode TP 4 must equal prefill TP 8 in WRITE mode before vLLM 0.33"),
+    "nixl-pull-replicated-kv-heads": ("8", "prefill TP must be at most decode TP 4, or at most the KV heads"),
+    "nixl-push-replicated-kv-heads": ("8", "decode TP must be at most prefill TP 4, or at most the KV heads"),
 }
-REFUSING = [rule.code for rule in RULES if rule.severity is Severity.ERROR]
+"""Of the rules that plain documents meet, the mark and the message with its numbers."""
+SENTENCES = {
+    rule.code: {Words(clause, None).sentence() for clause in rule.clauses}
+    for rule in RULES
+    if rule.severity is Severity.ERROR and not rule.beyond_schema and rule.code not in MESSAGES
+}
+"""Of the others, the message without the numbers, for each role."""
 
 
-@pytest.mark.parametrize("code", [code for code in REFUSING if code in MESSAGES])
+@pytest.mark.parametrize("code", MESSAGES)
 def test_an_editor_shows_the_rules_own_message_on_its_own_key(editor: Editor, code: str) -> None:
     findings = editor.diagnose(DOCUMENTS[f"the bad example of {code}"])
     assert [(finding.path_or_text, finding.message) for finding in findings] == [MESSAGES[code]]
 
 
-def test_every_rule_about_a_value_has_its_message_in_the_table() -> None:
-    assert set(REFUSING) - set(MESSAGES) == {"kv-heads-unknown"}
+@pytest.mark.parametrize("code", sorted(SENTENCES.keys() - {"kv-heads-unknown"}))
+def test_of_a_rule_that_is_met_less_often_an_editor_shows_the_sentence(editor: Editor, code: str) -> None:
+    [finding] = editor.diagnose(DOCUMENTS[f"the bad example of {code}"])
+    assert finding.message in SENTENCES[code]
+
+
+@pytest.mark.parametrize(
+    ("code", "mark", "sentence"),
+    [
+        ("moriio-write-unequal-tp", "4", "decode TP must equal prefill TP in WRITE mode before vLLM 0.33"),
+        ("nixl-kv-cache-dtype-mismatch", "fp8", "decode kv_cache_dtype must be prefill's"),
+        (
+            "moriio-write-sliding-window",
+            "write",
+            "connector.mode must not be write for a model with sliding-window layers",
+        ),
+        ("sglang-page-size-mismatch", "64", "decode block_size must be prefill's"),
+    ],
+)
+def test_a_sentence_reads_without_its_numbers(editor: Editor, code: str, mark: str, sentence: str) -> None:
+    [finding] = editor.diagnose(DOCUMENTS[f"the bad example of {code}"])
+    assert (finding.path_or_text.strip('"'), finding.message) == (mark, sentence)
 
 
 def test_an_absent_key_that_is_needed_is_missed_in_its_section(editor: Editor) -> None:
@@ -89,6 +118,12 @@ def fitting(document: Any, section: str) -> list[str]:
     return found
 
 
+KEY_IN_YAML = """\
+connector:
+  kind: {}
+  |
+"""
+
 SITUATIONS = {
     "READ": pair(4, 4),
     "READ, replicated": pair(8, 8),
@@ -100,6 +135,20 @@ SITUATIONS = {
     "24 attention heads": pair(4, 4, {"num_attention_heads": 24, "total_num_kv_heads": 4}),
     "12 KV heads in WRITE": pair(4, 4, {"total_num_kv_heads": 12}, connector=WRITE),
     "one KV head": pair(2, 2, {"num_attention_heads": 32, "total_num_kv_heads": 1}),
+    "two numbers of KV heads": pair(4, 4, {"total_num_kv_heads": 8, "other_total_num_kv_heads": 2}, connector=WRITE),
+    "NIXL": pair(4, 4, connector=NIXL),
+    "NIXL, replicated": pair(16, 16, connector=NIXL),
+    "NIXL, one rank": pair(1, 1, connector=NIXL),
+    "NIXL of an old release": pair(8, 8, connector=NIXL, engine={"version": "0.26"}),
+    "NIXL in push mode": pair(8, 8, connector=PUSH),
+    "NIXL in push mode, replicated": pair(32, 32, connector=PUSH),
+    "NIXL, MLA": pair(8, 8, MLA, connector=NIXL),
+    "NIXL, MLA without heads": pair(6, 6, {"is_mla": True}, connector=PUSH),
+    "NIXL, 12 KV heads": pair(4, 4, {"total_num_kv_heads": 12}, connector=NIXL),
+    "Mooncake": pair(4, 4, connector=MOONCAKE),
+    "Mooncake, replicated": pair(16, 16, connector=MOONCAKE),
+    "another connector": pair(8, 8, connector={"kind": "other"}),
+    "SGLang": pair(8, 8, connector=NIXL, engine=SGLANG),
 }
 
 
@@ -131,7 +180,7 @@ def test_a_size_is_offered_with_a_word_of_explanation(editor: Editor) -> None:
 @pytest.mark.parametrize(
     ("section", "key", "values"),
     [
-        ("connector", "kind", ["moriio"]),
+        ("connector", "kind", ["moriio", "nixl", "mooncake", "other"]),
         ("connector", "mode", ["read", "write"]),
         ("connector", "backend", ["rdma", "xgmi"]),
         ("engine", "version", ["0.33", "0.32", "0.30", "0.28", "0.26", "null"]),
@@ -155,6 +204,17 @@ def test_a_size_is_offered_with_a_word_of_explanation(editor: Editor) -> None:
 )
 def test_the_values_of_a_key_are_offered(editor: Editor, section: str, key: str, values: list[str]) -> None:
     assert offered(editor, {}, section, key) == values
+
+
+@pytest.mark.parametrize(("kind", "modes"), [("moriio", ["read", "write"]), ("nixl", ["pull", "push"])])
+def test_the_modes_of_a_kind_are_offered(editor: Editor, kind: str, modes: list[str]) -> None:
+    assert sorted(offered(editor, {"connector": {"kind": kind}}, "connector", "mode")) == modes
+
+
+@pytest.mark.parametrize("kind", CONNECTORS)
+def test_the_keys_of_a_kind_are_offered(editor: Editor, kind: str) -> None:
+    text = f'{{"connector":{{"kind":"{kind}","|"}}}}' if isinstance(editor, VSCodeJson) else KEY_IN_YAML.format(kind)
+    assert {item.label for item in editor.complete(text)} == {*CONNECTORS[kind].model_fields} - {"kind"}
 
 
 def test_an_empty_document_is_offered_a_whole_file_that_is_valid(editor: Editor) -> None:

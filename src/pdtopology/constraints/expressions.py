@@ -39,17 +39,17 @@ class Key:
     nullable: bool = False
     """Whether null too means the default."""
 
-    @property
+    @cached_property
     def parts(self) -> tuple[str, ...]:
         """The path as a pydantic location."""
         return tuple(self.path.split("."))
 
-    @property
+    @cached_property
     def initials(self) -> str:
         """The name's initials, `dbs` for `decode_block_size`, with what is an abbreviation already: `ptp`."""
         return "".join(word if len(word) <= _LONGEST_ABBREVIATION else word[0] for word in self.name.split("_"))
 
-    @property
+    @cached_property
     def mapping_depth(self) -> int:
         """How many of its parts lead to fields; those after them are keys of a mapping that holds anything."""
         return next((depth for depth, part in enumerate(self.parts, 1) if part in MAPPINGS), len(self.parts))

@@ -6,6 +6,7 @@ all the same, over sizes that are bounded:
 - `a` divides `b` if and only if every prime power that divides `a` divides `b`; `multipleOf` says that.
   A size below 37 squared has at most one prime factor of 37 or more. Such primes are told apart by the classes that
   they are in, where none has a subset of another's, so that ten classes take the place of 161 primes.
+  Two sizes are equal if and only if each divides the other, or, of small ones, where their binary digits are the same.
 - Where one of `a` and `b` is a multiple of the other, `a >= b` if and only if `a` reaches every power of
   two that `b` reaches: a smaller `a` is at most half of `b`, and a power of two lies between. Elsewhere that is
   not exact, so an order is refused unless another rule, already broken there, relates the pair.
@@ -13,11 +14,8 @@ all the same, over sizes that are bounded:
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from itertools import combinations
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -25,6 +23,7 @@ from pdtopology.constraints.expressions import (
     Agree,
     AllOf,
     AnyOf,
+    AtLeast,
     Before,
     Comparison,
     Computed,
@@ -39,6 +38,13 @@ from pdtopology.constraints.expressions import (
     Product,
     Same,
 )
+from pdtopology.constraints.primes import (
+    CLASSES,
+    FIRST_LARGE_PRIME,
+    MAX_RELATED_SIZE,
+    large_primes_of_class,
+    prime_powers,
+)
 from pdtopology.releases import DEVELOPMENT_PATTERN, NEWEST, Release, before_pattern, release_name
 
 JsonSchema: TypeAlias = dict[str, Any]
@@ -47,11 +53,7 @@ Sizes: TypeAlias = Mapping[Key, int]
 
 _TIER = 8
 
-MAX_RELATED_SIZE = 1024
-"""No size that is related to another exceeds it."""
-_FIRST_LARGE_PRIME = 37
-_CLASSES = 10
-_LARGEST_WITHOUT_CLASSES = 64  # that has fewer large primes than there are classes
+_LARGEST_SMALL_SIZE = 64  # below it there are fewer large primes than classes
 
 ALL: JsonSchema = {}
 """The schema that every document matches."""
@@ -71,8 +73,9 @@ class Definitions:
         self._names: dict[str, str] = {}
 
     def define(self, name: str, schema: JsonSchema) -> JsonSchema:
-        """A reference to the schema of this name, which is always the same one."""
-        self.schemas.setdefault(name, schema)
+        """A reference to the schema of this name. Raises `ValueError` where the name is another's."""
+        if self.schemas.setdefault(name, schema) != schema:
+            raise ValueError(f"two schemas have the name {name}")
         return self.reference(name)
 
     def reference(self, name: str) -> JsonSchema:
@@ -81,7 +84,7 @@ class Definitions:
 
     def share(self, schema: JsonSchema) -> JsonSchema:
         """A reference to a schema of no name, and to one place for all that are equal."""
-        name = self._names.setdefault(json.dumps(schema), f"s{len(self._names) + 1}")
+        name = self._names.setdefault(repr(schema), f"s{len(self._names) + 1}")
         return self.define(name, schema)
 
 
@@ -114,7 +117,8 @@ def at(key: Key, schema: JsonSchema, *, absent: bool) -> JsonSchema:
         schema = {"properties": {part: schema}}
         if not absent and (depth or part not in REQUIRED_SECTIONS):
             schema = {"required": [part], **schema}
-        if depth > key.mapping_depth and not absent:
+        # Below a mapping anything may stand in the place of an object, which has no keys then.
+        if not absent and depth > key.mapping_depth:
             schema = {"type": "object", **schema}
     return schema
 
@@ -142,7 +146,7 @@ class _Compiler(NamedTuple):
     def schema(self, expression: Expression) -> JsonSchema:
         match expression:
             case AllOf(parts):
-                return _every([self.schema(part) for part in parts])
+                return _every([self.schema(part) for part in parts if not self.is_implied(part, parts)])
             case AnyOf(parts):
                 return _any([self.schema(part) for part in parts])
             case Not(part):
@@ -151,6 +155,15 @@ class _Compiler(NamedTuple):
                 raise InexactError(f"that {expression.name} is no matter of single keys")
             case _:
                 return self.comparison(expression)
+
+    def is_implied(self, part: Expression, parts: tuple[Expression, ...]) -> bool:
+        """Whether another part says more: of known sizes that are to reach one key, the least must."""
+        return isinstance(part, AtLeast) and any(
+            isinstance(other, AtLeast)
+            and other.right == part.right
+            and self.known.get(other.left, MAX_RELATED_SIZE + 1) < self.known.get(part.left, 0)
+            for other in parts
+        )
 
     def comparison(self, expression: Comparison) -> JsonSchema:
         match expression:
@@ -179,6 +192,8 @@ class _Compiler(NamedTuple):
                 return self.divides(divisor, dividend)
             case Same(Key() as left, Key() as right) if self.has_order(left, right):
                 return _every([self.at_least(left, right), self.at_least(right, left)])
+            case Same(Key() as left, Key() as right) if max(_maximum(left), _maximum(right)) <= _LARGEST_SMALL_SIZE:
+                return self.has_same_digits(left, right)
             case Same(left, right):
                 return _every([self.divides(left, right), self.divides(right, left)])
             case _:
@@ -196,6 +211,20 @@ class _Compiler(NamedTuple):
     def has_order(self, left: Key, right: Key) -> bool:
         """Whether the order of two sizes can be told: of related ones, or where one is known."""
         return left in self.known or right in self.known or frozenset((left, right)) in self.related
+
+    def has_same_digits(self, left: Key, right: Key) -> JsonSchema:
+        """Whether two small sizes have the same binary digits."""
+        digits = (
+            (self.has_digit(left, place), self.has_digit(right, place))
+            for place in range(_LARGEST_SMALL_SIZE.bit_length())
+        )
+        return _every([{"if": one, "then": other, "else": _opposite(other)} for one, other in digits])
+
+    def has_digit(self, key: Key, place: int) -> JsonSchema:
+        """Whether a binary digit of a small size is 1; an absent key counts by its default, or not at all."""
+        sizes = [size for size in range(1, _LARGEST_SMALL_SIZE + 1) if size >> place & 1]
+        digit = self.shared({"enum": sizes}, f"digit_{place}")
+        return self.shared(at(key, digit, absent=key.default in sizes), f"{key.initials}_digit_{place}")
 
     def divides(self, divisor: Key | Product, dividend: Key | Product) -> JsonSchema:
         """A long list of clauses, said once in a file."""
@@ -216,13 +245,13 @@ class _Compiler(NamedTuple):
         name = f"{divisor.name}_divides_{dividend.name}"
         if self.definitions and name in self.definitions.schemas:
             return self.definitions.reference(name)
-        if self.definitions and _LARGEST_WITHOUT_CLASSES < bound and _maximum(dividend) <= MAX_RELATED_SIZE:
-            clauses += self.divides_by_powers(divisor, dividend, bound, 1, _FIRST_LARGE_PRIME)
+        if self.definitions and _LARGEST_SMALL_SIZE < bound and _maximum(dividend) <= MAX_RELATED_SIZE:
+            clauses += self.divides_by_powers(divisor, dividend, bound, 1, FIRST_LARGE_PRIME)
             large = [
                 {"if": self.is_in_class(divisor, number), "then": self.is_in_class(dividend, number)}
-                for number in range(_CLASSES)
+                for number in range(CLASSES)
             ]
-            clauses.append({"if": self.reaches(divisor, _FIRST_LARGE_PRIME), "then": {"allOf": large}})
+            clauses.append({"if": self.reaches(divisor, FIRST_LARGE_PRIME), "then": {"allOf": large}})
         else:
             clauses += self.divides_by_powers(divisor, dividend, bound, 1)
         return self.shared({"allOf": clauses}, name)
@@ -234,7 +263,7 @@ class _Compiler(NamedTuple):
         tier = above * _TIER
         clauses = [
             {"if": self.is_multiple(divisor, power), "then": self.is_multiple(dividend, power)}
-            for power in _prime_powers(bound, primes_below or bound + 1)
+            for power in prime_powers(bound, primes_below or bound + 1)
             if above < power <= tier
         ]
         if tier < bound:
@@ -277,7 +306,7 @@ class _Compiler(NamedTuple):
         name = f"{key.initials}_class_{number}"
         if name in self.definitions.schemas:
             return self.definitions.reference(name)
-        factors = [{"multipleOf": prime} for prime in _large_primes_of_class(number)]
+        factors = [{"multipleOf": prime} for prime in large_primes_of_class(number)]
         has_one = self.definitions.define(f"class_{number}", {"anyOf": factors})
         return self.definitions.define(name, at(key, has_one, absent=key.default is None))
 
@@ -291,7 +320,8 @@ class _Compiler(NamedTuple):
 
 def _every(schemas: list[JsonSchema]) -> JsonSchema:
     """The schema of the documents that match all of these."""
-    told = [schema for schema in schemas if schema != ALL]
+    parts = [part for schema in schemas for part in (schema["allOf"] if [*schema] == ["allOf"] else [schema])]
+    told = [part for part in parts if part != ALL]
     if NONE in told:
         return NONE
     return told[0] if len(told) == 1 else {"allOf": told} if told else ALL
@@ -307,8 +337,9 @@ def _any(schemas: list[JsonSchema]) -> JsonSchema:
 
 def _opposite(schema: JsonSchema) -> JsonSchema:
     """The schema of the documents that do not match this one."""
-    if schema in (ALL, NONE):
-        return NONE if schema == ALL else ALL
+    if [*schema] == ["not"]:
+        opposite: JsonSchema = schema["not"]
+        return opposite
     return {"not": schema}
 
 
@@ -338,31 +369,3 @@ def _maximum(key: Key) -> int:
     if key.maximum is None:
         raise InexactError(f"{key.path} has no maximum, so nothing can be compared with it exactly")
     return key.maximum
-
-
-@lru_cache
-def _prime_powers(bound: int, primes_below: int) -> tuple[int, ...]:
-    """The powers, up to the bound, of the primes below another, ascending."""
-    primes = _primes(2, min(bound + 1, primes_below))
-    return tuple(sorted(power for prime in primes for power in _powers(prime, bound)))
-
-
-@lru_cache
-def _large_primes_of_class(number: int) -> list[int]:
-    """The large primes of one class; each prime is in half of the classes, no two in the same half."""
-    halves = combinations(range(_CLASSES), _CLASSES // 2)
-    primes = _primes(_FIRST_LARGE_PRIME, MAX_RELATED_SIZE + 1)
-    return [prime for prime, half in zip(primes, halves, strict=False) if number in half]
-
-
-def _primes(first: int, stop: int) -> Iterator[int]:
-    for number in range(first, stop):
-        if all(number % divisor for divisor in range(2, int(number**0.5) + 1)):
-            yield number
-
-
-def _powers(prime: int, bound: int) -> Iterator[int]:
-    power = prime
-    while power <= bound:
-        yield power
-        power *= prime

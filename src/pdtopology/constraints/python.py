@@ -169,4 +169,5 @@ def _inside(value: Any, path: tuple[str, ...], default: Any) -> Any:
 def _search(pattern: str, text: Any) -> bool:
     import re
 
-    return isinstance(text, str) and re.search(pattern, text) is not None
+    # JSON Schema's `$` is the end of the text; Python's is also the place before a last newline.
+    return isinstance(text, str) and re.search(pattern.replace("$", r"\Z"), text) is not None

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from pdtopology.constraints.json_schema import Definitions
 from pdtopology.schema.clauses import rule_clauses
 from pdtopology.schema.completions import file_completion, size_completions
+from pdtopology.schema.definitions import with_shared_definitions
 from pdtopology.schema.fields import document_fields
 
 Dialect: TypeAlias = Literal["2020-12", "draft-07"]
@@ -31,15 +32,17 @@ def json_schema(dialect: Dialect = "2020-12") -> dict[str, Any]:
         raise ValueError(f"unknown dialect {dialect!r}: one of {', '.join(DIALECTS)}")
     definitions = Definitions()
     clauses = [*rule_clauses(definitions), *size_completions(definitions)]
-    schema = {
-        "$schema": DIALECTS[dialect],
-        "$id": f"urn:pdtopology:{FILE_NAMES[dialect]}",
-        "title": "Prefill/decode topology",
-        **document_fields(),
-        "defaultSnippets": [file_completion()],
-        "allOf": clauses,
-        "$defs": definitions.schemas,
-    }
+    schema = with_shared_definitions(
+        {
+            "$schema": DIALECTS[dialect],
+            "$id": f"urn:pdtopology:{FILE_NAMES[dialect]}",
+            "title": "Prefill/decode topology",
+            **document_fields(),
+            "defaultSnippets": [file_completion()],
+            "allOf": clauses,
+            "$defs": definitions.schemas,
+        }
+    )
     return schema if dialect == "2020-12" else _with_definitions(schema)
 
 

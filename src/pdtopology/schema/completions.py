@@ -24,7 +24,7 @@ from pdtopology.deployment import ENGINES
 from pdtopology.keys import DECODE_TP, OFFERED_SIZES, PREFILL_TP
 from pdtopology.releases import KNOWN_RELEASES, release_name
 from pdtopology.rule import Clause
-from pdtopology.schema.clauses import is_of_plain_documents
+from pdtopology.schema.words import is_of_plain_documents
 
 # vLLM CacheDType, vllm/config/cache.py in 0.33, without the formats of single platforms.
 KV_CACHE_DTYPES = (
@@ -129,8 +129,8 @@ class _Conditions:
         if found is None:
             found = compile_to_json_schema(constraint, known=dict(read), definitions=self._definitions)
             if found not in (ALL, NONE):
-                scope = compile_condition(clause.rule.scope, self._definitions)
-                found = self._definitions.share(found if scope == ALL else {"allOf": [scope, found]})
+                scope = self._definitions.share(compile_condition(clause.rule.scope, self._definitions))
+                found = self._definitions.share({"allOf": [scope, found]})
             self._compiled[clause.name, read] = found
         return found
 

@@ -9,8 +9,8 @@ from pdtopology.catalogue import CLAUSES
 from pdtopology.constraints.json_schema import JsonSchema
 from pdtopology.deployment import Deployment
 from pdtopology.keys import DECODE_TP, PREFILL_TP
-from pdtopology.schema.clauses import is_met_often
 from pdtopology.schema.completions import value_completions
+from pdtopology.schema.words import is_met_often
 
 # Their default is in the hover only: an editor would offer it also where it does not fit.
 _OFFERED_BY_RULES = (PREFILL_TP.path, DECODE_TP.path)
@@ -46,17 +46,21 @@ def _section(path: str, section: JsonSchema) -> JsonSchema:
     }
 
 
-def _field(path: str, field: JsonSchema) -> JsonSchema:
+def typed(field: JsonSchema) -> JsonSchema:
     """The field with `type: [T, null]` for an optional one, which every editor shows as T."""
+    if "anyOf" not in field:
+        return field
+    stated, _null = field["anyOf"]
+    rest = {key: value for key, value in field.items() if key != "anyOf"}
+    enum = {"enum": [*stated["enum"], None]} if "enum" in stated else {}
+    return {**rest, **stated, "type": [stated["type"], "null"], **enum}
+
+
+def _field(path: str, field: JsonSchema) -> JsonSchema:
     if "properties" in field:
         return _section(path, field)
-    field = {key: value for key, value in field.items() if key != "title"}
+    field = {key: value for key, value in typed(field).items() if key != "title"}
     default = field.pop("default", None)
-    if "anyOf" in field:
-        stated, _null = field.pop("anyOf")
-        field |= {**stated, "type": [stated["type"], "null"]}
-        if "enum" in field:
-            field["enum"] = [*field["enum"], None]
     if default is not None and path not in _OFFERED_BY_RULES:
         field["default"] = default
     return {**field, **_hover(field["description"], default, _rules_about(path))}

@@ -256,8 +256,8 @@ def test_processes_that_end_early_are_one_message(
     def fail(*_: Any) -> None:
         raise WorkerError("--jobs 2: a process was ended")
 
-    monkeypatch.setattr("pdtopology.cli.checking.check_all", fail)
-    assert main(["check", "good.yaml", "--jobs", "2"]) == 2
+    monkeypatch.setattr("pdtopology.cli.files.check_all", fail)
+    assert main(["check", "good.yaml", "bad.yaml", "--jobs", "2"]) == 2
     assert capsys.readouterr() == ("", "pdtopology: --jobs 2: a process was ended\n")
 
 

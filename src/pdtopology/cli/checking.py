@@ -5,19 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pdtopology.batch import WorkerError, check_all
 from pdtopology.check import findings_in
-from pdtopology.cli.status import UNUSABLE, source_of, status_of
-from pdtopology.find import NoTopologyError, with_folders_opened
+from pdtopology.cli.status import UNUSABLE, UnusableError, source_of, status_of
 from pdtopology.load import ENVIRONMENT, SourceFault
 from pdtopology.overrides import Override, overrides_at
 from pdtopology.paths import Path as DocumentPath
-from pdtopology.progress import Progress
 from pdtopology.rule import Severity
 
 if TYPE_CHECKING:
@@ -38,7 +35,9 @@ def check(options: argparse.Namespace) -> int:
         try:
             environment = _environment(options)
         except SourceFault as fault:
-            return _told({fault.name: [_fault_finding(fault)]}, options)
+            from pdtopology.findings import source_finding
+
+            return _told({fault.name: [source_finding(fault)]}, options)
         overrides, wrong = environment.overrides | overrides, environment.findings
         has_file = bool(files or environment.file)
         files = files or [environment.file or ENVIRONMENT]
@@ -47,11 +46,16 @@ def check(options: argparse.Namespace) -> int:
     check_source = partial(
         _check_source, has_file=has_file, overrides=overrides, expect_fingerprint=options.expect_fingerprint
     )
-    try:
-        found = _found_in(files, options, check_source)
-    except (NoTopologyError, WorkerError) as error:
-        print(f"pdtopology: {error}", file=sys.stderr)
-        return UNUSABLE
+    if len(files) == 1 and not options.fix and not os.path.isdir(files[0]):  # noqa: PTH112 - raises for no name
+        found = {files[0]: check_source(files[0])}
+    else:
+        from pdtopology.cli.files import check_files
+
+        try:
+            found = check_files(files, options, check_source)
+        except UnusableError as error:
+            print(f"pdtopology: {error}", file=sys.stderr)
+            return UNUSABLE
     first = next(iter(found))
     return _told(found | {first: wrong + found[first]}, options)
 
@@ -88,38 +92,6 @@ def _environment(options: argparse.Namespace) -> Environment:
 
     in_file = read_env_file(Path(options.env_file)) if options.env_file is not None else []
     return read_environment(in_file, variables_of(os.environ) if options.env else [])
-
-
-def _fix(file: str, pick: int | None) -> None:
-    """Mend a file as far as that can be done, and say so; what is left is found by the check that follows."""
-    from pdtopology.mending import UnmendedError, mend
-
-    try:
-        for fix in mend(Path(file), pick):
-            print(f"{file}: set {fix}", file=sys.stderr)
-    except UnmendedError as error:
-        print(f"{file}: not changed: {error}", file=sys.stderr)
-    except OSError as error:
-        print(f"{file}: not changed: {error.strerror}", file=sys.stderr)
-
-
-def _found_in(
-    sources: Sequence[str], options: argparse.Namespace, check_source: Callable[[str], list[Diagnostic]]
-) -> dict[str, list[Diagnostic]]:
-    """The findings of each source, and of the files in those that are folders; with `--fix`, of what that leaves."""
-    with Progress() as progress:
-        files, faults = with_folders_opened(sources, progress.show)
-        if options.fix:
-            for file in files:
-                _fix(file, options.pick)
-        found = check_all(check_source, files, options.jobs, progress.show)
-    return found | {fault.name: [_fault_finding(fault)] for fault in faults}
-
-
-def _fault_finding(fault: SourceFault) -> Diagnostic:
-    from pdtopology.findings import source_finding
-
-    return source_finding(fault)
 
 
 def _check_source(

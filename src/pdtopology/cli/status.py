@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 VALID, INVALID, UNUSABLE = 0, 1, 2
 
 
+class UnusableError(Exception):
+    """What keeps a run from checking anything; the message says why."""
+
+
 def status_of(findings: Sequence[Diagnostic], *, strict: bool = False) -> int:
     """The exit status that findings amount to."""
     if any(finding.code == "unreadable-file" for finding in findings):

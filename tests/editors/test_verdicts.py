@@ -29,11 +29,11 @@ def test_every_engine_agrees_with_python(findings: dict[str, list[Finding]], nam
 
 
 def test_every_engine_that_is_shown_nulls_agrees_with_python(engine: Engine) -> None:
-    if isinstance(engine, TOML_ENGINES):
-        pytest.skip("TOML states no null")
-    findings = engine.diagnose_all(list(DOCUMENTS_WITH_NULLS.values()))
-    accepted = {name: found == [] for name, found in zip(DOCUMENTS_WITH_NULLS, findings, strict=True)}
-    assert accepted == {name: verdict(document) for name, document in DOCUMENTS_WITH_NULLS.items()}
+    # TOML states no null, so its engines are shown none.
+    documents = {} if isinstance(engine, TOML_ENGINES) else DOCUMENTS_WITH_NULLS
+    findings = engine.diagnose_all(list(documents.values()))
+    accepted = {name: found == [] for name, found in zip(documents, findings, strict=True)}
+    assert accepted == {name: verdict(document) for name, document in documents.items()}
 
 
 @pytest.mark.parametrize("name", ["a misspelt key", "a misspelt section"])

@@ -182,6 +182,14 @@ def test_a_known_size_takes_the_place_of_what_the_document_says(require: Express
         assert validator.is_valid(document) is breaks(constraint, stated), document
 
 
+def test_of_two_known_sizes_that_must_reach_a_third_the_smaller_is_compared() -> None:
+    constraint = Constraint(ALWAYS, (A >= H) & (B >= H))
+    sizes = {A: 3, B: 12}
+    assert compile_to_json_schema(constraint, known=sizes) == compile_to_json_schema(
+        Constraint(ALWAYS, A >= H), known=sizes
+    )
+
+
 def test_definitions_change_no_verdict() -> None:
     constraint = Constraint(~same(A, B), one_divides_other(A, H))
     definitions = Definitions()

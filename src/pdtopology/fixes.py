@@ -30,7 +30,7 @@ from pdtopology.keys import (
     PP,
     TP,
 )
-from pdtopology.paths import Path, with_value
+from pdtopology.paths import Path, dotted, with_value
 from pdtopology.releases import KNOWN_RELEASES, release_name, release_of
 from pdtopology.rule import ROLES, Clause
 from pdtopology.section import Section
@@ -65,7 +65,12 @@ class Fix(NamedTuple):
     """How far it is: by the kinds of the keys (sizes first, then names, modes, releases), then by the values."""
 
     def __str__(self) -> str:
-        return " and ".join(f"{'.'.join(map(str, path))}: {value}" for path, value in self.changes.items())
+        return " and ".join(f"{dotted(path)}: {_stated(value)}" for path, value in self.changes.items())
+
+
+def _stated(value: Any) -> str:
+    """The value as every format takes it: a release in quotes, since 0.30 without is 0.3."""
+    return f'"{value}"' if isinstance(value, str) and value[:1].isdigit() else str(value)
 
 
 def nearest_fixes(deployment: Deployment) -> list[Fix]:

@@ -58,7 +58,7 @@ def test_an_unknown_dialect_is_a_value_error() -> None:
 @pytest.mark.parametrize("product", PRODUCTS, ids=[product.name for product in PRODUCTS])
 def test_python_and_the_schemas_agree_on_a_part_of_every_product(product: Product) -> None:
     comparison = Comparison(VALIDATORS.values())
-    comparison.compare_all(product.sample(8_000))
+    comparison.compare_all(product.sample(6_000))
     assert comparison.different == []
 
 

@@ -64,8 +64,6 @@ LAYOUT_GROUPS = (HEADS_FIRST, TOKENS_FIRST, ("LHBNC",), ("BLHNC",), ("BLNHC",), 
 CONTIGUOUS_HEADS = (*HEADS_FIRST, "BLHNC")
 """Layouts in which the heads of a block lie together. vLLM `KVCacheLayout.is_block_contiguous`."""
 LAYOUT = Key("kv_cache_layout", "role.kv_cache_layout", default="HND", nullable=True)
-PREFILL_LAYOUT = LAYOUT.for_role("prefill")
-DECODE_LAYOUT = LAYOUT.for_role("decode")
 
 ATTENTION_HEADS = Key(
     "attention_heads",

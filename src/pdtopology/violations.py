@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from pdtopology.constraints import Constraint, Key, compile_to_python
@@ -57,7 +56,7 @@ def warnings(topology: Deployment) -> list[Violation]:
     ]
 
 
-def refusing_clauses(topology: Deployment | SimpleNamespace) -> list[Clause]:
+def refusing_clauses(topology: Deployment) -> list[Clause]:
     """The clauses that refuse the topology, without those that another one silences."""
     return _without_silenced(FIND_REFUSALS[topology.engine.name][topology.connector.kind](topology))
 

@@ -10,11 +10,8 @@ from typing import Any, ClassVar, TypeAlias, cast
 
 from typing_extensions import dataclass_transform
 
+from pdtopology.paths import FREE_MAPPINGS
 from pdtopology.releases import Release
-
-MAPPINGS = ("env", "engine_args")
-"""Fields whose keys are not the document's own: a value below them may be anything."""
-
 
 _LONGEST_ABBREVIATION = 3
 
@@ -52,7 +49,7 @@ class Key:
     @cached_property
     def mapping_depth(self) -> int:
         """How many of its parts lead to fields; those after them are keys of a mapping that holds anything."""
-        return next((depth for depth, part in enumerate(self.parts, 1) if part in MAPPINGS), len(self.parts))
+        return next((depth for depth, part in enumerate(self.parts, 1) if part in FREE_MAPPINGS), len(self.parts))
 
     @property
     def is_set(self) -> IsSet:

@@ -52,7 +52,7 @@ OLD_WRITE = {"connector": {"mode": "write"}, "engine": {"version": "0.32"}}
         (document(3, 5), ["prefill.tensor_parallel_size: 4 and decode.tensor_parallel_size: 4"]),
         (
             document(8, 4, **OLD_WRITE),
-            ["decode.tensor_parallel_size: 8", "prefill.tensor_parallel_size: 4", "engine.version: 0.33"],
+            ["decode.tensor_parallel_size: 8", "prefill.tensor_parallel_size: 4", 'engine.version: "0.33"'],
         ),
         (document(1, 1, model={}), []),
         ({**document(8, 8, connector={"kind": "nixl"}), "decode": {"tensor_parallel_size": 8, "port": 5600}}, []),

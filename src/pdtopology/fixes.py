@@ -15,6 +15,7 @@ from pdtopology.constraints import Key
 from pdtopology.constraints.expressions import Computed
 from pdtopology.constraints.python import value_of
 from pdtopology.deployment import Deployment
+from pdtopology.edits.scalars import yaml_scalar
 from pdtopology.keys import (
     BLOCK_SIZE,
     DCP,
@@ -30,7 +31,7 @@ from pdtopology.keys import (
     PP,
     TP,
 )
-from pdtopology.paths import Path, with_value
+from pdtopology.paths import Path, dotted, with_value
 from pdtopology.releases import KNOWN_RELEASES, release_name, release_of
 from pdtopology.rule import ROLES, Clause
 from pdtopology.section import Section
@@ -65,7 +66,7 @@ class Fix(NamedTuple):
     """How far it is: by the kinds of the keys (sizes first, then names, modes, releases), then by the values."""
 
     def __str__(self) -> str:
-        return " and ".join(f"{'.'.join(map(str, path))}: {value}" for path, value in self.changes.items())
+        return " and ".join(f"{dotted(path)}: {yaml_scalar(value)}" for path, value in self.changes.items())
 
 
 def nearest_fixes(deployment: Deployment) -> list[Fix]:

@@ -10,16 +10,8 @@ from typing import Any
 from pdtopology.catalogue import CLAUSES
 from pdtopology.connectors.kinds import DEFAULT_CONNECTOR
 from pdtopology.constraints import Key
-from pdtopology.constraints.json_schema import (
-    ALL,
-    NONE,
-    Definitions,
-    JsonSchema,
-    Sizes,
-    at,
-    compile_condition,
-    compile_to_json_schema,
-)
+from pdtopology.constraints.json_schema import Sizes, compile_condition, compile_to_json_schema
+from pdtopology.constraints.schemas import ALL, NONE, Definitions, JsonSchema, at
 from pdtopology.deployment import ENGINES
 from pdtopology.keys import DECODE_TP, OFFERED_SIZES, PREFILL_TP
 from pdtopology.releases import KNOWN_RELEASES, release_name

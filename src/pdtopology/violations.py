@@ -39,7 +39,7 @@ class Violation(NamedTuple):
 
 def errors(topology: Deployment) -> list[Violation]:
     """What refuses the topology."""
-    return [violation for clause in refusing_clauses(topology) for violation in _violations(topology, clause)]
+    return [violation for clause in _refusing_clauses(topology) for violation in _violations(topology, clause)]
 
 
 def warnings(topology: Deployment) -> list[Violation]:
@@ -47,7 +47,7 @@ def warnings(topology: Deployment) -> list[Violation]:
     clauses = _without_silenced(_FIND_WARNINGS[topology.engine.name][topology.connector.kind](topology))
     if not clauses:
         return []
-    refusing = refusing_clauses(topology)
+    refusing = _refusing_clauses(topology)
     return [
         violation
         for clause in clauses
@@ -56,7 +56,7 @@ def warnings(topology: Deployment) -> list[Violation]:
     ]
 
 
-def refusing_clauses(topology: Deployment) -> list[Clause]:
+def _refusing_clauses(topology: Deployment) -> list[Clause]:
     """The clauses that refuse the topology, without those that another one silences."""
     return _without_silenced(FIND_REFUSALS[topology.engine.name][topology.connector.kind](topology))
 

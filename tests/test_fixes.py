@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from pdtopology.fixes import MAX_FIXES
+from pdtopology.fixes import MAX_FIXES, Fix
+from pdtopology.formats import yaml_text
 from tests.agreement.fixes import DOCUMENT, fixes_of, has_smaller_fix, is_valid, with_changes
 
 
@@ -60,6 +61,12 @@ OLD_WRITE = {"connector": {"mode": "write"}, "engine": {"version": "0.32"}}
 )
 def test_sizes_change_first_then_modes_then_releases(data: Any, fixes: list[str]) -> None:
     assert [str(fix) for fix in fixes_of(data)] == fixes
+
+
+@pytest.mark.parametrize("value", [8, False, "write", "0.30"])
+def test_a_fix_is_said_as_a_document_states_it(value: Any) -> None:
+    fix = Fix({("connector",): value}, ())
+    assert yaml_text.read(str(fix)) == [{"connector": value}]
 
 
 def test_four_independent_mistakes_are_mended_together() -> None:

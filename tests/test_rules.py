@@ -19,10 +19,11 @@ from pdtopology.cli import main
 from pdtopology.connectors.kinds import CONNECTORS
 from pdtopology.constraints import Key
 from pdtopology.constraints.absence import holds_without
-from pdtopology.constraints.expressions import MAPPINGS, Computed
+from pdtopology.constraints.expressions import Computed
 from pdtopology.constraints.json_schema import InexactError, compile_to_json_schema
 from pdtopology.deployment import ENGINES, Deployment, is_unusual
 from pdtopology.keys import DECODE_TP
+from pdtopology.paths import FREE_MAPPINGS
 from pdtopology.rule import Clause, Rule, Severity
 from pdtopology.rules import clauses_for, usual_clauses_for
 from pdtopology.section import sections_of
@@ -192,7 +193,7 @@ def test_every_key_means_what_the_field_of_its_path_does(key: Key) -> None:
     assert fields
     assert key.maximum is None or all(f"le={key.maximum})" in repr(field) for field in fields)
     defaults = {repr(field.get_default(call_default_factory=True)) for field in fields}
-    is_below_mapping = key.mapping_depth < len(key.parts) or key.parts[-1] in MAPPINGS
+    is_below_mapping = key.mapping_depth < len(key.parts) or key.parts[-1] in FREE_MAPPINGS
     assert is_below_mapping or key.nullable or key.default is None or repr(key.default) in defaults
     assert not key.nullable or is_below_mapping or defaults == {"None"}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from pdtopology.formats.place import Span
 from pdtopology.load import SourceText
 from pdtopology.paths import Path
 from pdtopology.rule import Severity
+from pdtopology.values import shown
 
 
 @dataclass(frozen=True)
@@ -161,22 +161,6 @@ def _in_brackets(parts: Iterable[str | None]) -> list[str]:
     """The parts that say something, each once, in one pair of brackets; nothing where there is none."""
     said = ", ".join(dict.fromkeys(filter(None, parts)))
     return [f"({said})"] if said else []
-
-
-_MAX_BITS = 256
-_MAX_SHOWN = 60
-
-
-def shown(value: Any) -> str:
-    """A value as a document would state it, or its kind where it is long."""
-    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-        return f"a number of {value.bit_length()} bits"
-    if isinstance(value, (str, int, float, bool, type(None))):
-        text = json.dumps(value)
-        return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 10]}… ({len(text):,} characters)"
-    if isinstance(value, Mapping):
-        return "a mapping"
-    return "a list" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
 
 
 class TopologyError(Exception):

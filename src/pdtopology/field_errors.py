@@ -8,9 +8,10 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from pdtopology.connectors.kinds import CONNECTORS
-from pdtopology.diagnostic import shown
 from pdtopology.paths import Path, dotted
+from pdtopology.roles import HAS_A_FIELD
 from pdtopology.suggestions import keys_of, kinds_with, sections_with, suggested_key
+from pdtopology.values import shown
 
 _KEY_DEPTH = 3
 
@@ -30,7 +31,7 @@ def message_of(error: ErrorDetails, *, hides_value: bool = False) -> str:
         return f"{name} is missing"
     if error["type"] == "extra_forbidden":
         return f"unknown key {path[-1]}" + (f" in {dotted(path[:-1])}" if path[1:] else "")
-    if error["type"] == "argument_has_a_field":
+    if error["type"] == HAS_A_FIELD:
         return f"{name} has a field of its own"
     if error["type"] in _TOLD:
         return error["msg"]
@@ -149,7 +150,7 @@ _HINTS: Mapping[str, Callable[[Path, Any], str | None]] = {
     "bool_type": _truth,
     "model_type": _section,
     "model_attributes_type": _section,
-    "argument_has_a_field": _owned,
+    HAS_A_FIELD: _owned,
     "model-geometry-conflict": _conflict,
     "unreadable-file": _unreadable,
 }

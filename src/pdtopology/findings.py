@@ -16,6 +16,7 @@ from pdtopology.formats.place import Span
 from pdtopology.keys import HF_CONFIG
 from pdtopology.load import Case, SourceFault
 from pdtopology.paths import Path, dotted, is_private
+from pdtopology.roles import HAS_A_FIELD
 from pdtopology.rule import Severity
 from pdtopology.suggestions import suggested_key
 from pdtopology.violations import Violation
@@ -102,7 +103,7 @@ def _in_order(findings: list[Diagnostic]) -> list[Diagnostic]:
 
 def _field_finding(case: Case, line: ErrorDetails) -> Diagnostic:
     path = path_of(line)
-    of_key = line["type"] in ("extra_forbidden", "argument_has_a_field")
+    of_key = line["type"] in ("extra_forbidden", HAS_A_FIELD)
     file, origin, location = _origin(case, path, of_key=of_key)
     hides_value = bool(origin) and is_private(path)
     return Diagnostic(

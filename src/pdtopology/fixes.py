@@ -15,6 +15,7 @@ from pdtopology.constraints import Key
 from pdtopology.constraints.expressions import Computed
 from pdtopology.constraints.python import value_of
 from pdtopology.deployment import Deployment
+from pdtopology.edits.scalars import yaml_scalar
 from pdtopology.keys import (
     BLOCK_SIZE,
     DCP,
@@ -65,12 +66,7 @@ class Fix(NamedTuple):
     """How far it is: by the kinds of the keys (sizes first, then names, modes, releases), then by the values."""
 
     def __str__(self) -> str:
-        return " and ".join(f"{dotted(path)}: {_stated(value)}" for path, value in self.changes.items())
-
-
-def _stated(value: Any) -> str:
-    """The value as every format takes it: a release in quotes, since 0.30 without is 0.3."""
-    return f'"{value}"' if isinstance(value, str) and value[:1].isdigit() else str(value)
+        return " and ".join(f"{dotted(path)}: {yaml_scalar(value)}" for path, value in self.changes.items())
 
 
 def nearest_fixes(deployment: Deployment) -> list[Fix]:

@@ -6,7 +6,8 @@ deployment comes near the bounds.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 
 from pdtopology.constraints import Expression, Key, same
 from pdtopology.constraints.expressions import for_role
@@ -64,8 +65,6 @@ LAYOUT_GROUPS = (HEADS_FIRST, TOKENS_FIRST, ("LHBNC",), ("BLHNC",), ("BLNHC",), 
 CONTIGUOUS_HEADS = (*HEADS_FIRST, "BLHNC")
 """Layouts in which the heads of a block lie together. vLLM `KVCacheLayout.is_block_contiguous`."""
 LAYOUT = Key("kv_cache_layout", "role.kv_cache_layout", default="HND", nullable=True)
-PREFILL_LAYOUT = LAYOUT.for_role("prefill")
-DECODE_LAYOUT = LAYOUT.for_role("decode")
 
 ATTENTION_HEADS = Key(
     "attention_heads",
@@ -132,10 +131,9 @@ EQUAL_BLOCK_SIZES = same(PREFILL_BLOCK_SIZE, DECODE_BLOCK_SIZE)
 EQUAL_TP = same(PREFILL_TP, DECODE_TP)
 
 ENGINE_ARGUMENTS = Key("engine_args", "role.engine_args")
-RANKS_ARE_PLACED_BY_ARGUMENTS = (
-    is_stated("nnodes") | is_stated("data-parallel-rank") | is_stated("data-parallel-backend")
-)
-"""Whether an argument says how many data-parallel ranks a node has; else it has those of `data_parallel_size_local`."""
+PLACING_ARGUMENTS = ("nnodes", "data-parallel-rank", "data-parallel-backend")
+"""Those that say how many data-parallel ranks a node has; without them it has those of `data_parallel_size_local`."""
+RANKS_ARE_PLACED_BY_ARGUMENTS: Expression = reduce(or_, map(is_stated, PLACING_ARGUMENTS))
 
 SPECULATIVE_METHOD = argument("speculative-config.method", default="none")[0]
 SPECULATIVE_METHOD_IS_KNOWN = ~(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pdtopology.paths import Path, dotted, is_private
 from pdtopology.section import Section
+from pdtopology.values import shown
 
 _DEPTH = 3
 """That of a document's keys, as `connector.prefill.kv_role` or `decode.engine_args.max-model-len`."""
@@ -47,7 +48,5 @@ def _members(value: Any) -> Mapping[Any, Any]:
 
 
 def _named(origin: str, path: Path, value: Any) -> str:
-    from pdtopology.diagnostic import shown  # which needs what a document is first
-
     name = f"{origin} {dotted(path)}"
     return name if is_private(path) else f"{name}={shown(value)}"

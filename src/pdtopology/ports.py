@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pdtopology.connectors.examples import GQA
 from pdtopology.constraints import Key
 from pdtopology.constraints.expressions import Computed
-from pdtopology.keys import DP, DP_LOCAL
+from pdtopology.keys import DP, DP_LOCAL, PLACING_ARGUMENTS
 from pdtopology.rule import ROLES, Found, Rule, Severity, Stage, Upstream
 
 LAST_PORT = 65_535
@@ -26,14 +26,12 @@ LOOPBACKS = ("localhost", "127.0.0.1", "::1")
 _API_PORTS = {"vllm": 8000, "sglang": 30_000}
 """Where an API server listens unless told otherwise."""
 _BOOTSTRAP_PORT = 8998
-_VARIABLES = {
+PORT_VARIABLES = {
     "side_channel_port": "VLLM_NIXL_SIDE_CHANNEL_PORT",
     "bootstrap_port": "VLLM_MOONCAKE_BOOTSTRAP_PORT",
 }
-"""The variables of vLLM that fields stand for."""
+"""vLLM's variables that take the place of a port's default, but not of a port that is stated."""
 _HOST_VARIABLE = "VLLM_NIXL_SIDE_CHANNEL_HOST"
-_PLACING = ("nnodes", "data-parallel-rank", "data-parallel-backend")
-"""Arguments that say how many data-parallel ranks a node has; see `RANKS_ARE_PLACED_BY_ARGUMENTS`."""
 
 
 class Ports(NamedTuple):
@@ -101,7 +99,7 @@ def _vllm_ports(section: Any, connector: Any, role: str) -> Iterator[Ports]:
 def _local_ranks(section: Any) -> int:
     """The data-parallel ranks of the first host, 0 where it cannot be told since other arguments place them."""
     arguments = section.engine_args
-    if any(spelling in arguments for name in _PLACING for spelling in (name, name.replace("-", "_"))):
+    if any(spelling in arguments for name in PLACING_ARGUMENTS for spelling in (name, name.replace("-", "_"))):
         return 0
     local: int | None = section.data_parallel_size_local
     return section.data_parallel_size if local is None else max(local, 1)
@@ -109,7 +107,7 @@ def _local_ranks(section: Any) -> int:
 
 def _field_ports(section: Any, connector: Any, role: str, field: str, name: str, count: int) -> Ports:
     """The ports from the field where it is stated, else from the variable of the role's `env`, else the default."""
-    part, variable = getattr(connector, role), _VARIABLES.get(field, "")
+    part, variable = getattr(connector, role), PORT_VARIABLES.get(field, "")
     text = section.env.get(variable, "")
     if field not in part.model_fields_set and text.isdecimal():
         return Ports(f"{role}'s {name}", f"{role}.env.{variable}", int(text), count, is_stated=True)
@@ -267,7 +265,7 @@ RULES = (
         connectors=("nixl",),
         at=Key("side_channel_host", "connector.prefill.side_channel_host"),
         require=Computed("no side channel is loopback between two hosts", side_channels_out_of_reach, _READ),
-        message="{name} at {side_channel_host} is not reached from another host",
+        message="{name} at {side_channel_host} cannot be reached from another host",
         why="The handshake dials the address that the role tells, and waits until it times out.",
         fix="Set side_channel_host to the address of the role's host.",
         raised=Stage.FIRST_REQUEST,

@@ -17,7 +17,7 @@ from pdtopology.environment import read_environment, variables_of
 from pdtopology.findings import source_finding
 from pdtopology.load import Case, SourceFault, read_case
 from pdtopology.overrides import overrides_at
-from pdtopology.paths import Path, is_private
+from pdtopology.paths import Path, is_private, value_at
 from pdtopology.rule import Severity
 from pdtopology.topology import PDTopology
 
@@ -100,6 +100,5 @@ def _custom(code: str, message: str) -> PydanticCustomError:
 
 def _shareable(data: Any, path: Path) -> Any:
     """The value at a path, or None where it is or holds what may be a secret, or is not there."""
-    for key in path:
-        data = data.get(key) if isinstance(data, dict) else None
-    return None if is_private(path) or isinstance(data, dict | list) else data
+    value = value_at(data, path)
+    return None if is_private(path) or isinstance(value, dict | list) else value

@@ -10,17 +10,12 @@ from typing import Any
 import yaml
 
 from pdtopology.hf_config import NamedConfig
+from pdtopology.ports import PORT_VARIABLES
 from pdtopology.rule import ROLES
 from pdtopology.topology import PDTopology
 
 _WORD = re.compile(r"[A-Za-z_][\w .,/:@+=-]*", re.ASCII)
 _NO_LIMIT = 2**31 - 1
-
-# vLLM's variables that take the place of a port's default, but not of a port that is stated.
-_VARIABLES = {
-    "side_channel_port": "VLLM_NIXL_SIDE_CHANNEL_PORT",
-    "bootstrap_port": "VLLM_MOONCAKE_BOOTSTRAP_PORT",
-}
 
 
 def filled(topology: PDTopology) -> dict[str, Any]:
@@ -32,7 +27,7 @@ def filled(topology: PDTopology) -> dict[str, Any]:
     for role in ROLES:
         part = document["connector"][role]
         stated = getattr(topology.connector, role).model_fields_set
-        for field, variable in _VARIABLES.items():
+        for field, variable in PORT_VARIABLES.items():
             if field not in stated and variable in document[role]["env"]:
                 part.pop(field, None)
     return document

@@ -17,8 +17,8 @@ class PDTopology(Deployment):
 
     Validation raises pydantic's `ValidationError` with every violated rule at once, each at its own key and with
     the rule's code as `type`. It reads the config.json that `model.hf_config` names, if any, and fills in what the
-    model leaves out. Instances are frozen, except inside the mappings `env` and `engine_args`, which no rule reads;
-    `replace` changes a value and validates again.
+    model leaves out. Instances are frozen, except inside the mappings `env`, `engine_args` and
+    `extra_config`; `replace` changes a value and validates again.
     """
 
     def replace(self, **changes: Any) -> "PDTopology":

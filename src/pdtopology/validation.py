@@ -42,7 +42,7 @@ def _with_connector_kind(document: Any, error: ValidationError) -> Any:
 
 def _with_whole_numbers(document: Any, error: ValidationError) -> Any:
     whole = {
-        document_path(line["loc"]): int(line["input"])
+        _document_path(line["loc"]): int(line["input"])
         for line in error.errors(include_url=False)
         if line["type"] == "int_type" and isinstance(line["input"], float) and line["input"].is_integer()
     }
@@ -54,7 +54,7 @@ def _with_whole_numbers(document: Any, error: ValidationError) -> Any:
 def _at_document_paths(error: ValidationError) -> ValidationError:
     """The error with the places of the document, where pydantic adds the kind of connector or blames its section."""
     lines = error.errors(include_url=False)
-    if all(document_path(line["loc"]) == line["loc"] and line["type"] != "union_tag_invalid" for line in lines):
+    if all(_document_path(line["loc"]) == line["loc"] and line["type"] != "union_tag_invalid" for line in lines):
         return error
     return ValidationError.from_exception_data(error.title, [_at_document_path(line) for line in lines])
 
@@ -67,10 +67,10 @@ def _at_document_path(line: ErrorDetails) -> InitErrorDetails:
         return InitErrorDetails(type="literal_error", loc=_KIND, input=kind, ctx={"expected": kinds})
     is_own = line["type"] == HAS_A_FIELD
     error = PydanticCustomError(HAS_A_FIELD, HAS_A_FIELD_MESSAGE, context) if is_own else line["type"]
-    return InitErrorDetails(type=error, loc=document_path(line["loc"]), input=line["input"], ctx=context)
+    return InitErrorDetails(type=error, loc=_document_path(line["loc"]), input=line["input"], ctx=context)
 
 
-def document_path(location: Path) -> Path:
+def _document_path(location: Path) -> Path:
     """A pydantic location as a path into the document, without the kind that pydantic puts after `connector`."""
     is_tagged = location[:1] == ("connector",) and location[1:2] != () and location[1] in CONNECTORS
     return (*location[:1], *location[2:]) if is_tagged else location

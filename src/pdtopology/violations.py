@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from pdtopology.constraints import Constraint, Key, compile_to_python
@@ -40,7 +39,7 @@ class Violation(NamedTuple):
 
 def errors(topology: Deployment) -> list[Violation]:
     """What refuses the topology."""
-    return [violation for clause in refusing_clauses(topology) for violation in _violations(topology, clause)]
+    return [violation for clause in _refusing_clauses(topology) for violation in _violations(topology, clause)]
 
 
 def warnings(topology: Deployment) -> list[Violation]:
@@ -48,7 +47,7 @@ def warnings(topology: Deployment) -> list[Violation]:
     clauses = _without_silenced(_FIND_WARNINGS[topology.engine.name][topology.connector.kind](topology))
     if not clauses:
         return []
-    refusing = refusing_clauses(topology)
+    refusing = _refusing_clauses(topology)
     return [
         violation
         for clause in clauses
@@ -57,7 +56,7 @@ def warnings(topology: Deployment) -> list[Violation]:
     ]
 
 
-def refusing_clauses(topology: Deployment | SimpleNamespace) -> list[Clause]:
+def _refusing_clauses(topology: Deployment) -> list[Clause]:
     """The clauses that refuse the topology, without those that another one silences."""
     return _without_silenced(FIND_REFUSALS[topology.engine.name][topology.connector.kind](topology))
 

@@ -23,7 +23,8 @@ from pdtopology.constraints import (
     same,
 )
 from pdtopology.constraints.expressions import Computed
-from pdtopology.constraints.json_schema import Definitions, InexactError, compile_to_json_schema
+from pdtopology.constraints.json_schema import InexactError, compile_to_json_schema
+from pdtopology.constraints.schemas import Definitions
 from pdtopology.releases import NEWEST
 
 BOUND = 12

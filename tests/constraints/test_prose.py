@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pdtopology.constraints import ALWAYS, Expression, Key, divides, one_divides_other, same
+from pdtopology.constraints import ALWAYS, Expression, Key, agree, divides, one_divides_other, same
+from pdtopology.constraints.expressions import Computed
 from pdtopology.constraints.prose import compile_to_prose
 
 A, B = Key("a", "prefill.size"), Key("b", "decode.size")
@@ -22,6 +23,15 @@ KIND = Key("kind", "connector.kind")
         (A < B, "prefill.size is below decode.size", "prefill.size is at least decode.size"),
         (MLA, "model.is_mla is true", "model.is_mla is not true"),
         (KIND.is_("x", "y"), 'connector.kind is "x" or "y"', 'connector.kind is not "x" or "y"'),
+        (KIND.matches("^ni"), "connector.kind has ^ni", "connector.kind has no ^ni"),
+        (agree(A, B), "prefill.size and decode.size agree", "prefill.size and decode.size do not agree"),
+        (
+            same(A, B * TP),
+            "prefill.size equals decode.size times a role's size",
+            "prefill.size differs from decode.size times a role's size",
+        ),
+        (Computed("no two ports are one", lambda _: (), (A,)), "no two ports are one", "not (no two ports are one)"),
+        (~A.is_set, "prefill.size is not stated", "prefill.size is stated"),
         (A.is_set, "prefill.size is stated", "prefill.size is not stated"),
         (A.before((0, 33)), "prefill.size is before 0.33", "prefill.size is 0.33 or later"),
         (ALWAYS, "always", "never"),

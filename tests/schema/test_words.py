@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pdtopology.catalogue import CLAUSES, RULE_BY_CODE
-from pdtopology.constraints.json_schema import Definitions
+from pdtopology.constraints.schemas import Definitions
 from pdtopology.rule import Clause
 from pdtopology.schema.words import Words, is_met_often
 

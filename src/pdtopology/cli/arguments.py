@@ -57,7 +57,7 @@ def argument_parser() -> argparse.ArgumentParser:
         type=_fingerprint,
         help="refuse a topology that `show --fingerprint` prints something else for; its first 12 digits will do",
     )
-    checking.add_argument("--jobs", default=1, metavar="N", type=_jobs, help="check files with N processes at once")
+    checking.add_argument("--jobs", default=1, metavar="N", type=_number, help="check files with N processes at once")
 
     explaining = commands.add_parser("explain", help="tell about a rule, or list all")
     explaining.set_defaults(run=explain)
@@ -95,6 +95,7 @@ class _PrintVersion(argparse.Action):
 
 
 def _number(argument: str) -> int:
+    """What `--pick` and `--jobs` take."""
     if not argument.isdecimal() or int(argument) == 0:
         raise argparse.ArgumentTypeError(f"{argument!r} is not a number from 1")
     return int(argument)
@@ -124,10 +125,3 @@ def _fingerprint(argument: str) -> str:
         return expected_digits(argument)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _jobs(argument: str) -> int:
-    """A number of processes."""
-    if not argument.isdecimal() or int(argument) < 1:
-        raise argparse.ArgumentTypeError(f"{argument!r} is no number of processes")
-    return int(argument)

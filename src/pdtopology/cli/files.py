@@ -20,7 +20,7 @@ def check_files(
 ) -> dict[str, list[Diagnostic]]:
     """The findings of each source, and of the files in those that are folders; with `--fix`, of what that leaves.
 
-    Raises `UnusableError` where a folder has no topology or a worker dies.
+    Raises `UnusableError` where a folder has no topology or a worker process ends early.
     """
     try:
         with Progress() as progress:

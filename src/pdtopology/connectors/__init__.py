@@ -1,1 +1,1 @@
-"""One module a KV connector: its model and its rules."""
+"""The KV connectors: each its model and its rules, nothing else's."""

@@ -3,9 +3,9 @@
 Only the language and the Python compiler load with the package; `json_schema` and `prose` are imported where used.
 """
 
+from pdtopology.constraints.constraint import Constraint
 from pdtopology.constraints.expressions import (
     ALWAYS,
-    Constraint,
     Expression,
     Key,
     agree,

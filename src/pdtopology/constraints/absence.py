@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pdtopology.constraints.constraint import Constraint
 from pdtopology.constraints.expressions import (
     Agree,
     AllOf,
     AnyOf,
     Computed,
-    Constraint,
     Divides,
     Expression,
     Is,

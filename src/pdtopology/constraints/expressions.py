@@ -10,11 +10,8 @@ from typing import Any, ClassVar, TypeAlias, cast
 
 from typing_extensions import dataclass_transform
 
+from pdtopology.paths import FREE_MAPPINGS
 from pdtopology.releases import Release
-
-MAPPINGS = ("env", "engine_args")
-"""Fields whose keys are not the document's own: a value below them may be anything."""
-
 
 _LONGEST_ABBREVIATION = 3
 
@@ -52,7 +49,7 @@ class Key:
     @cached_property
     def mapping_depth(self) -> int:
         """How many of its parts lead to fields; those after them are keys of a mapping that holds anything."""
-        return next((depth for depth, part in enumerate(self.parts, 1) if part in MAPPINGS), len(self.parts))
+        return next((depth for depth, part in enumerate(self.parts, 1) if part in FREE_MAPPINGS), len(self.parts))
 
     @property
     def is_set(self) -> IsSet:
@@ -309,50 +306,3 @@ def _part_for_role(part: Any, role: str) -> Any:
     if isinstance(part, Product):
         return Product(part.left.for_role(role), part.right.for_role(role))
     return part.for_role(role) if isinstance(part, Key) else part
-
-
-@dataclass(frozen=True, eq=False)
-class Constraint:
-    """What a document must satisfy, and when; where a needed key is absent, nothing is demanded."""
-
-    when: Expression
-    require: Expression
-
-    @cached_property
-    def keys(self) -> tuple[Key, ...]:
-        """Every key it reads, once, in order."""
-        return tuple(dict.fromkeys((*keys(self.when), *keys(self.require))))
-
-    @cached_property
-    def compared_keys(self) -> tuple[Key, ...]:
-        """Those of them whose values it compares itself, and leaves to no function."""
-        parts = (self.when,) if isinstance(self.require, Computed) else (self.when, self.require)
-        return tuple(dict.fromkeys(key for part in parts for key in keys(part)))
-
-    @cached_property
-    def needed_keys(self) -> tuple[Key, ...]:
-        """The optional keys whose absence silences it."""
-        return tuple(dict.fromkeys((*needed_keys(self.when), *needed_keys(self.require))))
-
-    def only_where(self, condition: Expression) -> Constraint:
-        """The same demand, made of fewer documents."""
-        return Constraint(self.when & condition, self.require)
-
-    def related_pairs(self) -> frozenset[frozenset[Key]]:
-        """The pairs of sizes of which it makes one a multiple of the other, wherever it applies."""
-        pairs = set()
-        for part in conjuncts(self.require):
-            match part:
-                case Divides(Key() as left, right):
-                    pairs.add(frozenset((left, right)))
-                case AnyOf((Divides(Key() as left, right), Divides(other_left, other_right))) if (
-                    left == other_right and right == other_left
-                ):
-                    pairs.add(frozenset((left, right)))
-        return frozenset(pairs)
-
-    def applies_wherever(self, other: Constraint) -> bool:
-        """Whether each condition of this one is also a condition of the other, or a key that it needs."""
-        return set(conjuncts(self.when)) <= set(conjuncts(other.when)) and set(self.needed_keys) <= set(
-            other.needed_keys
-        )

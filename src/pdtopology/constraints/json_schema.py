@@ -17,8 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from pdtopology.constraints.constraint import Constraint
 from pdtopology.constraints.expressions import (
     Agree,
     AllOf,
@@ -27,7 +28,6 @@ from pdtopology.constraints.expressions import (
     Before,
     Comparison,
     Computed,
-    Constraint,
     Divides,
     Expression,
     Is,
@@ -45,9 +45,19 @@ from pdtopology.constraints.primes import (
     large_primes_of_class,
     prime_powers,
 )
+from pdtopology.constraints.schemas import (
+    ALL,
+    NONE,
+    Definitions,
+    JsonSchema,
+    at,
+    at_least_one,
+    every,
+    one_of,
+    opposite_of,
+)
 from pdtopology.releases import DEVELOPMENT_PATTERN, NEWEST, Release, before_pattern, release_name
 
-JsonSchema: TypeAlias = dict[str, Any]
 Pairs: TypeAlias = frozenset[frozenset[Key]]
 Sizes: TypeAlias = Mapping[Key, int]
 
@@ -55,37 +65,9 @@ _TIER = 8
 
 _LARGEST_SMALL_SIZE = 64  # below it there are fewer large primes than classes
 
-ALL: JsonSchema = {}
-"""The schema that every document matches."""
-NONE: JsonSchema = {"not": {}}
-"""The schema that no document matches."""
-
 
 class InexactError(Exception):
     """A constraint that JSON Schema could not express exactly; raised when the schema is built."""
-
-
-class Definitions:
-    """Schemas said once in a file and referred to; what a model's own schema cannot have, since it may be nested."""
-
-    def __init__(self) -> None:
-        self.schemas: dict[str, JsonSchema] = {}
-        self._names: dict[str, str] = {}
-
-    def define(self, name: str, schema: JsonSchema) -> JsonSchema:
-        """A reference to the schema of this name. Raises `ValueError` where the name is another's."""
-        if self.schemas.setdefault(name, schema) != schema:
-            raise ValueError(f"two schemas have the name {name}")
-        return self.reference(name)
-
-    def reference(self, name: str) -> JsonSchema:
-        """A reference to what is, or will be, defined under a name."""
-        return {"$ref": f"#/$defs/{name}"}
-
-    def share(self, schema: JsonSchema) -> JsonSchema:
-        """A reference to a schema of no name, and to one place for all that are equal."""
-        name = self._names.setdefault(repr(schema), f"s{len(self._names) + 1}")
-        return self.define(name, schema)
 
 
 def compile_to_json_schema(
@@ -107,29 +89,13 @@ def compile_condition(expression: Expression, definitions: Definitions | None = 
     return _Compiler(frozenset(), MappingProxyType({}), definitions).schema(expression)
 
 
-REQUIRED_SECTIONS = ("model", "prefill", "decode")
-"""A document without one of these is refused whatever else is asked of it."""
-
-
-def at(key: Key, schema: JsonSchema, *, absent: bool) -> JsonSchema:
-    """The schema put at the key's place; `absent` says whether a document without the key matches."""
-    for depth, part in reversed(list(enumerate(key.parts))):
-        schema = {"properties": {part: schema}}
-        if not absent and (depth or part not in REQUIRED_SECTIONS):
-            schema = {"required": [part], **schema}
-        # Below a mapping anything may stand in the place of an object, which has no keys then.
-        if not absent and depth > key.mapping_depth:
-            schema = {"type": "object", **schema}
-    return schema
-
-
 class _Compiler(NamedTuple):
     related: Pairs
     known: Sizes
     definitions: Definitions | None
 
     def broken(self, constraint: Constraint) -> JsonSchema:
-        broken = _opposite(self.schema(constraint.require))
+        broken = opposite_of(self.schema(constraint.require))
         when = NONE if broken == NONE else self.schema(constraint.when)
         if when == NONE:
             return NONE
@@ -141,16 +107,16 @@ class _Compiler(NamedTuple):
             and (key.default is not None or key in constraint.needed_keys)
         ]
         present = [self.is_set(key) for key in constraint.needed_keys if key.maximum is None]
-        return _every([*typed, *present, when, broken])
+        return every([*typed, *present, when, broken])
 
     def schema(self, expression: Expression) -> JsonSchema:
         match expression:
             case AllOf(parts):
-                return _every([self.schema(part) for part in parts if not self.is_implied(part, parts)])
+                return every([self.schema(part) for part in parts if not self.is_implied(part, parts)])
             case AnyOf(parts):
-                return _any([self.schema(part) for part in parts])
+                return at_least_one([self.schema(part) for part in parts])
             case Not(part):
-                return _opposite(self.schema(part))
+                return opposite_of(self.schema(part))
             case Computed():
                 raise InexactError(f"that {expression.name} is no matter of single keys")
             case _:
@@ -175,9 +141,9 @@ class _Compiler(NamedTuple):
                 is_default = isinstance(key.default, str) and re.search(pattern, key.default) is not None
                 return at(key, {"type": "string", "pattern": pattern}, absent=is_default)
             case Agree(left, right, groups):
-                return _every(
+                return every(
                     [
-                        {"if": self.is_one_of(left, group), "then": matches, "else": _opposite(matches)}
+                        {"if": self.is_one_of(left, group), "then": matches, "else": opposite_of(matches)}
                         for group in groups
                         if (matches := self.is_one_of(right, group))
                     ]
@@ -191,11 +157,11 @@ class _Compiler(NamedTuple):
             case Divides(divisor, dividend):
                 return self.divides(divisor, dividend)
             case Same(Key() as left, Key() as right) if self.has_order(left, right):
-                return _every([self.at_least(left, right), self.at_least(right, left)])
+                return every([self.at_least(left, right), self.at_least(right, left)])
             case Same(Key() as left, Key() as right) if max(_maximum(left), _maximum(right)) <= _LARGEST_SMALL_SIZE:
                 return self.has_same_digits(left, right)
             case Same(left, right):
-                return _every([self.divides(left, right), self.divides(right, left)])
+                return every([self.divides(left, right), self.divides(right, left)])
             case _:
                 return self.at_least(expression.left, expression.right)
 
@@ -206,7 +172,7 @@ class _Compiler(NamedTuple):
         is_default = key.default in values
         told = (*values, None) if is_default and key.nullable else values
         name = f"{key.name}_{'_'.join(map(str, values))}".lower()
-        return self.shared(at(key, _one_of(told), absent=is_default), name)
+        return self.shared(at(key, one_of(told), absent=is_default), name)
 
     def has_order(self, left: Key, right: Key) -> bool:
         """Whether the order of two sizes can be told: of related ones, or where one is known."""
@@ -218,7 +184,7 @@ class _Compiler(NamedTuple):
             (self.has_digit(left, place), self.has_digit(right, place))
             for place in range(_LARGEST_SMALL_SIZE.bit_length())
         )
-        return _every([{"if": one, "then": other, "else": _opposite(other)} for one, other in digits])
+        return every([{"if": one, "then": other, "else": opposite_of(other)} for one, other in digits])
 
     def has_digit(self, key: Key, place: int) -> JsonSchema:
         """Whether a binary digit of a small size is 1; an absent key counts by its default, or not at all."""
@@ -241,7 +207,7 @@ class _Compiler(NamedTuple):
         clauses = []
         if dividend.maximum is not None and dividend.maximum < bound:
             bound = dividend.maximum
-            clauses.append(_opposite(self.reaches(divisor, bound + 1)))
+            clauses.append(opposite_of(self.reaches(divisor, bound + 1)))
         name = f"{divisor.name}_divides_{dividend.name}"
         if self.definitions and name in self.definitions.schemas:
             return self.definitions.reference(name)
@@ -277,7 +243,7 @@ class _Compiler(NamedTuple):
         if high is not None and low is not None:
             return ALL if high >= low else NONE
         if high is not None:
-            return _opposite(self.reaches(right, high + 1))
+            return opposite_of(self.reaches(right, high + 1))
         if low is not None:
             return self.reaches(left, low)
         if frozenset((left, right)) not in self.related:
@@ -318,31 +284,6 @@ class _Compiler(NamedTuple):
         return self.definitions.define(name, schema) if self.definitions else schema
 
 
-def _every(schemas: list[JsonSchema]) -> JsonSchema:
-    """The schema of the documents that match all of these."""
-    parts = [part for schema in schemas for part in (schema["allOf"] if [*schema] == ["allOf"] else [schema])]
-    told = [part for part in parts if part != ALL]
-    if NONE in told:
-        return NONE
-    return told[0] if len(told) == 1 else {"allOf": told} if told else ALL
-
-
-def _any(schemas: list[JsonSchema]) -> JsonSchema:
-    """The schema of the documents that match one of these."""
-    told = [schema for schema in schemas if schema != NONE]
-    if ALL in told:
-        return ALL
-    return told[0] if len(told) == 1 else {"anyOf": told} if told else NONE
-
-
-def _opposite(schema: JsonSchema) -> JsonSchema:
-    """The schema of the documents that do not match this one."""
-    if [*schema] == ["not"]:
-        opposite: JsonSchema = schema["not"]
-        return opposite
-    return {"not": schema}
-
-
 def _before(key: Key, release: Release) -> JsonSchema:
     older: JsonSchema = {
         "type": "string",
@@ -359,10 +300,6 @@ def _single(operand: Key | Product) -> Key:
     if isinstance(operand, Product):
         raise InexactError(f"{operand.left.path} times {operand.right.path} is no key")
     return operand
-
-
-def _one_of(values: tuple[str | int | bool | None, ...]) -> JsonSchema:
-    return {"const": values[0]} if len(values) == 1 else {"enum": list(values)}
 
 
 def _maximum(key: Key) -> int:

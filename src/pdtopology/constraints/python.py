@@ -7,6 +7,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
+from pdtopology.constraints.constraint import Constraint
 from pdtopology.constraints.expressions import (
     Agree,
     AllOf,
@@ -14,7 +15,6 @@ from pdtopology.constraints.expressions import (
     Before,
     Comparison,
     Computed,
-    Constraint,
     Divides,
     Expression,
     Is,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Literal, TypeAlias
 
-from pdtopology.constraints.json_schema import Definitions
+from pdtopology.constraints.schemas import Definitions
 from pdtopology.schema.clauses import rule_clauses
 from pdtopology.schema.completions import file_completion, size_completions
 from pdtopology.schema.definitions import with_shared_definitions

@@ -8,7 +8,8 @@ from __future__ import annotations
 from pdtopology.catalogue import CLAUSES, RULES
 from pdtopology.constraints import ALWAYS, Expression
 from pdtopology.constraints.expressions import AllOf
-from pdtopology.constraints.json_schema import Definitions, JsonSchema, compile_condition, compile_to_json_schema
+from pdtopology.constraints.json_schema import compile_condition, compile_to_json_schema
+from pdtopology.constraints.schemas import Definitions, JsonSchema
 from pdtopology.keys import HAS_MAMBA, HAS_SLIDING_WINDOW, HF_CONFIG, IS_MLA
 from pdtopology.rule import Clause
 from pdtopology.schema.words import Words

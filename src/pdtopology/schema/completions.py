@@ -10,16 +10,8 @@ from typing import Any
 from pdtopology.catalogue import CLAUSES
 from pdtopology.connectors.kinds import DEFAULT_CONNECTOR
 from pdtopology.constraints import Key
-from pdtopology.constraints.json_schema import (
-    ALL,
-    NONE,
-    Definitions,
-    JsonSchema,
-    Sizes,
-    at,
-    compile_condition,
-    compile_to_json_schema,
-)
+from pdtopology.constraints.json_schema import Sizes, compile_condition, compile_to_json_schema
+from pdtopology.constraints.schemas import ALL, NONE, Definitions, JsonSchema, at
 from pdtopology.deployment import ENGINES
 from pdtopology.keys import DECODE_TP, OFFERED_SIZES, PREFILL_TP
 from pdtopology.releases import KNOWN_RELEASES, release_name
@@ -27,7 +19,7 @@ from pdtopology.rule import Clause
 from pdtopology.schema.words import is_of_plain_documents
 
 # vLLM CacheDType, vllm/config/cache.py in 0.33, without the formats of single platforms.
-KV_CACHE_DTYPES = (
+OFFERED_DTYPES = (
     "auto",
     "bfloat16",
     "float16",
@@ -65,7 +57,7 @@ def size_completions(definitions: Definitions) -> list[JsonSchema]:
 def value_completions() -> dict[str, dict[str, list[JsonSchema]]]:
     """The snippets of single keys, by section and key."""
     versions = [release_name(release) for release in reversed(KNOWN_RELEASES)]
-    dtypes = [_snippet(name) for name in KV_CACHE_DTYPES]
+    dtypes = [_snippet(name) for name in OFFERED_DTYPES]
     return {
         "engine": {"version": [_snippet(version) for version in versions]},
         "prefill": {"kv_cache_dtype": dtypes},

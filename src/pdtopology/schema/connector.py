@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from pdtopology.connectors.kinds import CONNECTORS, DEFAULT_CONNECTOR
-from pdtopology.constraints.json_schema import JsonSchema
+from pdtopology.constraints.schemas import JsonSchema
 from pdtopology.schema.fields import typed
 
 _OFFERED = ("type", "enum", "default")

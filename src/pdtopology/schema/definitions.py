@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from pdtopology.constraints.json_schema import JsonSchema
+from pdtopology.constraints.schemas import JsonSchema
 
 _CONTAINERS = (dict, list)
 

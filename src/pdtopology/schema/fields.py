@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from pdtopology.catalogue import CLAUSES
-from pdtopology.constraints.json_schema import JsonSchema
+from pdtopology.constraints.schemas import JsonSchema
 from pdtopology.deployment import Deployment
 from pdtopology.keys import DECODE_TP, PREFILL_TP
 from pdtopology.schema.completions import value_completions

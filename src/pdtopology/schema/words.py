@@ -15,14 +15,8 @@ from pdtopology.connectors.kinds import DEFAULT_CONNECTOR
 from pdtopology.constraints import Constraint, Key
 from pdtopology.constraints.absence import holds_without
 from pdtopology.constraints.expressions import Is, Not, conjuncts
-from pdtopology.constraints.json_schema import (
-    NONE,
-    Definitions,
-    JsonSchema,
-    at,
-    compile_condition,
-    compile_to_json_schema,
-)
+from pdtopology.constraints.json_schema import compile_condition, compile_to_json_schema
+from pdtopology.constraints.schemas import NONE, Definitions, JsonSchema, at
 from pdtopology.deployment import ENGINES, is_unusual
 from pdtopology.keys import OFFERED_SIZES
 from pdtopology.rule import Clause

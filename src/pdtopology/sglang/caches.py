@@ -120,7 +120,7 @@ RULES = (
         when=~IS_MLA & (PREFILL_DTYPE.is_("mxfp8") | DECODE_DTYPE.is_("mxfp8")),
         require=same(PREFILL_TP, DECODE_TP),
         after=("sglang-kv-cache-dtype-mismatch",),
-        message="decode TP {decode_tp} must be prefill TP {prefill_tp} with an mxfp8 cache",
+        message="decode TP {decode_tp} must equal prefill TP {prefill_tp} with an mxfp8 cache",
         why="The scales of a block belong to all its heads, so a block cannot be cut.",
         fix="Make the two TP sizes equal, or choose another kv_cache_dtype.",
         raised=Stage.FIRST_REQUEST,
@@ -165,7 +165,7 @@ RULES = (
         require=EQUAL_TP,
         after=("sglang-tp-not-divisible", "sglang-sliding-window-pipeline"),
         message="prefill TP {prefill_tp} and decode TP {decode_tp} differ: sliding windows then need the NHD layout, "
-        "and it cannot be told whether it is",
+        "and it cannot be told whether they have it",
         why="The window's state is cut by heads, for which SGLang asserts a layout that the platform and the attention "
         "backend decide. Releases before 0.5.23 refuse every unequal pair.",
         fix="Make the two TP sizes equal.",

@@ -398,6 +398,7 @@ def test_loading_takes_overrides() -> None:
 def test_a_connector_called_by_its_class_is_told_its_kind(kind: str, hint: str | None) -> None:
     [finding] = check({"model": {"is_mla": True}, "connector": {"kind": kind}, "prefill": {}, "decode": {}})
     assert (finding.code, finding.path, finding.hint) == ("literal_error", "connector.kind", hint)
+    assert finding.message.endswith('but must be "moriio", "nixl", "mooncake" or "other"')
 
 
 @pytest.mark.parametrize(

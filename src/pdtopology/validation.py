@@ -62,9 +62,9 @@ def _at_document_paths(error: ValidationError) -> ValidationError:
 def _at_document_path(line: ErrorDetails) -> InitErrorDetails:
     context = line.get("ctx", {})
     if line["type"] == "union_tag_invalid":
-        kinds = ", ".join(map(repr, CONNECTORS))
-        kind = line["input"]["kind"]
-        return InitErrorDetails(type="literal_error", loc=_KIND, input=kind, ctx={"expected": kinds})
+        *others, last = map(repr, CONNECTORS)
+        kinds = f"{', '.join(others)} or {last}"
+        return InitErrorDetails(type="literal_error", loc=_KIND, input=line["input"]["kind"], ctx={"expected": kinds})
     is_own = line["type"] == HAS_A_FIELD
     error = PydanticCustomError(HAS_A_FIELD, HAS_A_FIELD_MESSAGE, context) if is_own else line["type"]
     return InitErrorDetails(type=error, loc=_document_path(line["loc"]), input=line["input"], ctx=context)

@@ -12,7 +12,15 @@ import jsonschema_rs
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from pdtopology import DecodeRole, ModelGeometry, MoRIIOConnector, NixlConnector, PDTopology, PrefillRole
+from pdtopology import (
+    DecodeRole,
+    ModelGeometry,
+    MooncakeConnector,
+    MoRIIOConnector,
+    NixlConnector,
+    PDTopology,
+    PrefillRole,
+)
 from pdtopology.deployment import Deployment
 
 
@@ -335,3 +343,20 @@ def test_the_config_that_the_model_names_completes_it(tmp_path: Path) -> None:
     assert errors(document(4, 8, model={"hf_config": str(tmp_path)})) == [
         ("moriio-read-kv-heads-replicated", "decode.tensor_parallel_size")
     ]
+
+
+@pytest.mark.parametrize("connector", [NixlConnector(mode="push"), MoRIIOConnector(), MooncakeConnector()])
+@pytest.mark.parametrize("left_out", ["exclude_unset", "exclude_defaults", "exclude_none"])
+def test_a_dumped_topology_is_read_again_with_the_same_connector(connector: Any, left_out: str) -> None:
+    topology = PDTopology(
+        model=ModelGeometry(is_mla=True), connector=connector, prefill=PrefillRole(), decode=DecodeRole()
+    )
+    options: dict[str, Any] = {left_out: True}
+    assert PDTopology.model_validate(topology.model_dump(**options)).connector == connector
+
+
+def test_replace_changes_one_key_of_a_connector_that_was_made_as_a_model() -> None:
+    topology = PDTopology(
+        model=ModelGeometry(is_mla=True), connector=NixlConnector(), prefill=PrefillRole(), decode=DecodeRole()
+    )
+    assert topology.replace(connector={"mode": "push"}).connector == NixlConnector(mode="push")

@@ -2,11 +2,19 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from pdtopology.section import NonEmpty, Section
 
 Port = Annotated[int, Field(gt=0, le=65_535)]
+
+
+class Connector(Section):
+    """A connector, which says its kind wherever it is dumped: without it, what is read again would be another one."""
+
+    @model_serializer(mode="wrap")
+    def _with_kind(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {"kind": self.__dict__["kind"], **handler(self)}
 
 
 class ConnectorRole(Section):

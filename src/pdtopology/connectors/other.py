@@ -5,13 +5,13 @@ from typing import Literal
 from pydantic import Field
 
 from pdtopology.connectors.examples import GQA
-from pdtopology.connectors.fields import ConnectorRole, ExtraConfig
+from pdtopology.connectors.fields import Connector, ConnectorRole, ExtraConfig
 from pdtopology.keys import CONNECTOR_KIND, CONNECTOR_NAME
 from pdtopology.rule import Rule, Severity, Stage, Upstream
-from pdtopology.section import NonEmpty, Section
+from pdtopology.section import NonEmpty
 
 
-class OtherConnector(Section):
+class OtherConnector(Connector):
     """Any other connector, by its name."""
 
     kind: Literal["other"] = Field(

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pdtopology.connectors.fields import ConnectorRole, ExtraConfig, Port
-from pdtopology.section import NonEmpty, Section
+from pdtopology.connectors.fields import Connector, ConnectorRole, ExtraConfig, Port
+from pdtopology.section import NonEmpty
 
 
 class MooncakeRole(ConnectorRole):
@@ -24,7 +24,7 @@ class MooncakePrefillRole(MooncakeRole):
     )
 
 
-class MooncakeConnector(Section):
+class MooncakeConnector(Connector):
     """vLLM's `MooncakeConnector`."""
 
     kind: Literal["mooncake"] = Field(

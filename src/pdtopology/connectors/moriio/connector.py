@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from pdtopology.connectors.fields import ConnectorRole, ExtraConfig, Port
-from pdtopology.section import NonEmpty, Section
+from pdtopology.connectors.fields import Connector, ConnectorRole, ExtraConfig, Port
+from pdtopology.section import NonEmpty
 
 
 class MoRIIORole(ConnectorRole):
@@ -28,7 +28,7 @@ class MoRIIORole(ConnectorRole):
     )
 
 
-class MoRIIOConnector(Section):
+class MoRIIOConnector(Connector):
     """vLLM's `MoRIIOConnector`."""
 
     kind: Literal["moriio"] = Field(

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from pdtopology.connectors.fields import ConnectorRole, ExtraConfig, Port
-from pdtopology.section import NonEmpty, Section
+from pdtopology.connectors.fields import Connector, ConnectorRole, ExtraConfig, Port
+from pdtopology.section import NonEmpty
 
 
 class NixlRole(ConnectorRole):
@@ -23,7 +23,7 @@ class NixlRole(ConnectorRole):
     )
 
 
-class NixlConnector(Section):
+class NixlConnector(Connector):
     """vLLM's `NixlConnector` (pull) and `NixlPushConnector` (push)."""
 
     kind: Literal["nixl"] = Field(

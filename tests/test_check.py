@@ -174,6 +174,31 @@ KEYS_OF_A_ROLE = (
             "set prefill.tensor_parallel_size instead",
         ),
         (
+            {"engine_args": {"--tp-size": 1}},
+            "prefill.engine_args.--tp-size has a field of its own",
+            "set prefill.tensor_parallel_size instead",
+        ),
+        (
+            {"engine_args": {"page_size": 64}},
+            "prefill.engine_args.page_size has a field of its own",
+            "set prefill.block_size instead",
+        ),
+        (
+            {"engine_args": {"attn-cp-size": 2}},
+            "prefill.engine_args.attn-cp-size has a field of its own",
+            "set prefill.prefill_context_parallel_size instead",
+        ),
+        (
+            {"engine_args": {"dcp-size": 2}},
+            "prefill.engine_args.dcp-size has a field of its own",
+            "set prefill.decode_context_parallel_size instead",
+        ),
+        (
+            {"engine_args": {"disaggregation-transfer-backend": "nixl"}},
+            "prefill.engine_args.disaggregation-transfer-backend has a field of its own",
+            "it is written from the connector section",
+        ),
+        (
             {"engine_args": {"kv-transfer-config": {}}},
             "prefill.engine_args.kv-transfer-config has a field of its own",
             "it is written from the connector section",

@@ -16,11 +16,13 @@ from pdtopology.keys import (
 )
 from pdtopology.section import MAX_SIZE, NonEmpty, Section, Size
 
-# What a role's own fields say, by vLLM's long and short flags; `kv_transfer_config` is the connector's.
+# What a role's own fields say, by the long and short flags of vLLM and SGLang; `kv_transfer_config` and the transfer
+# backend are the connector's.
 OWNED_ARGUMENT_PATTERN = (
-    r"^-*((tensor|pipeline|data|prefill[-_]context|decode[-_]context)[-_]parallel[-_]size"
-    r"|data[-_]parallel[-_]size[-_]local|tp|pp|dp|dpl|pcp|dcp"
-    r"|block[-_]size|kv[-_]cache[-_]dtype|host|port|kv[-_]transfer[-_]config(\..*)?)$"
+    r"^-*((tensor|pipeline|data|prefill[-_]context|decode[-_]context|attention[-_]context)[-_]parallel[-_]size"
+    r"|data[-_]parallel[-_]size[-_]local|tp|pp|dp|dpl|pcp|dcp|(tp|pp|dp|dcp|attn[-_]cp)[-_]size"
+    r"|(block|page)[-_]size|kv[-_]cache[-_]dtype|host|port|disaggregation[-_]transfer[-_]backend"
+    r"|kv[-_]transfer[-_]config(\..*)?)$"
 )
 
 HAS_A_FIELD: LiteralString = "argument_has_a_field"
@@ -53,7 +55,8 @@ class Role(Section):
 
     tensor_parallel_size: Annotated[int, Field(gt=0, le=MAX_TENSOR_PARALLEL_SIZE)] = Field(
         default=1,
-        description="Ranks that split the heads of one data-parallel rank (TP). vLLM: `--tensor-parallel-size`.",
+        description="Ranks that split the heads of one data-parallel rank (TP). vLLM: `--tensor-parallel-size`. "
+        "SGLang: `--tp-size`, with `--enable-dp-attention` divided by `--dp-size`, and by `--attn-cp-size`.",
     )
     pipeline_parallel_size: Annotated[int, Field(gt=0, le=MAX_PIPELINE_PARALLEL_SIZE)] = Field(
         default=1, description="Pipeline stages (PP). vLLM: `--pipeline-parallel-size`."
@@ -69,7 +72,8 @@ class Role(Section):
     )
     prefill_context_parallel_size: Annotated[int, Field(gt=0, le=MAX_CONTEXT_PARALLEL_SIZE)] = Field(
         default=1,
-        description="Ranks that split the prompt of one prefill (PCP). vLLM: `--prefill-context-parallel-size`.",
+        description="Ranks that split the prompt of one prefill (PCP). vLLM: `--prefill-context-parallel-size`. "
+        "SGLang: `--attn-cp-size`.",
     )
     decode_context_parallel_size: Annotated[int, Field(gt=0, le=MAX_CONTEXT_PARALLEL_SIZE)] = Field(
         default=1,

@@ -229,6 +229,8 @@ DOCUMENTS: dict[str, Document] = {
     "a version without quotes": pair(4, 4, engine={"version": 0.33}),
     "a section that is text": pair(4, 4, connector="moriio"),
     "an argument that has a field": pair(4, 4) | {"decode": {"tensor_parallel_size": 4, "engine_args": {"tp": 4}}},
+    "an argument of SGLang that has a field": pair(4, 4)
+    | {"decode": {"tensor_parallel_size": 4, "engine_args": {"--page-size": 64}}},
     "other arguments": pair(4, 4) | {"decode": {"tensor_parallel_size": 4, "engine_args": {"max-model-len": 8192}}},
     "environment variables": pair(4, 4) | {"prefill": {"tensor_parallel_size": 4, "env": {"NCCL_DEBUG": "INFO"}}},
     "a number as an environment variable": pair(4, 4) | {"prefill": {"tensor_parallel_size": 4, "env": {"A": 1}}},

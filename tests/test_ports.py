@@ -289,6 +289,36 @@ def test_sglangs_bootstrap_server_is_prefills() -> None:
     assert told(pair({"port": 8998}, engine="sglang")) == ["ports-of-one-role-overlap"]
 
 
+@pytest.mark.parametrize("argument", ["disaggregation-bootstrap-port", "disaggregation_bootstrap_port"])
+@pytest.mark.parametrize("port", [8100, "8100"])
+def test_sglangs_bootstrap_port_may_be_an_argument(argument: str, port: int | str) -> None:
+    arguments = {"engine_args": {argument: port}}
+    assert bound(pair(arguments, engine="sglang", kind="nixl"), "prefill")["bootstrap server"] == (8100, 8100)
+    assert told(pair({"port": 8998, **arguments}, engine="sglang", kind="nixl")) == []
+
+
+def test_the_field_of_a_bootstrap_port_goes_before_the_argument() -> None:
+    connector = {"kind": "mooncake", "prefill": {"bootstrap_port": 8200}}
+    document = pair({"engine_args": {"disaggregation-bootstrap-port": 8100}}, engine="sglang")
+    assert bound({**document, "connector": connector}, "prefill")["bootstrap server"] == (8200, 8200)
+
+
+def test_thousands_of_digits_are_no_port() -> None:
+    variable = {"env": {"VLLM_NIXL_SIDE_CHANNEL_PORT": "9" * 5000}}
+    assert bound(pair(variable), "prefill")["side channel"] == (5600, 5600)
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, pytest.param(10**5000, id="long"), -1, True, None, []])
+def test_an_argument_that_is_no_port_says_none(value: Any) -> None:
+    arguments = {"engine_args": {"disaggregation-bootstrap-port": value}}
+    assert bound(pair(arguments, engine="sglang"), "prefill")["bootstrap server"] == (8998, 8998)
+
+
+def test_a_configuration_of_events_nested_without_end_is_no_port() -> None:
+    arguments = {"engine_args": {"kv-events-config": "[" * 90_000}}
+    assert bound(pair(arguments), "prefill").keys() == {"API server", "side channel"}
+
+
 def test_sglangs_server_in_rust_is_its_own_bootstrap_server() -> None:
     document = pair({"port": 8998, "env": {"SGLANG_RUST_SERVER": "1"}}, engine="sglang", kind="mooncake")
     assert told(document) == []

@@ -26,6 +26,7 @@ LOOPBACKS = ("localhost", "127.0.0.1", "::1")
 _API_PORTS = {"vllm": 8000, "sglang": 30_000}
 """Where an API server listens unless told otherwise."""
 _BOOTSTRAP_PORT = 8998
+_BOOTSTRAP_ARGUMENT = "disaggregation-bootstrap-port"
 PORT_VARIABLES = {
     "side_channel_port": "VLLM_NIXL_SIDE_CHANNEL_PORT",
     "bootstrap_port": "VLLM_MOONCAKE_BOOTSTRAP_PORT",
@@ -76,9 +77,15 @@ def ports_of(topology: Any, role: str) -> list[Ports]:
 def _sglang_ports(section: Any, connector: Any, role: str) -> Iterator[Ports]:
     # SGLang's server in Rust answers for the bootstrap server on the API port.
     if role == "prefill" and "SGLANG_RUST_SERVER" not in section.env:
-        first = getattr(connector.prefill, "bootstrap_port", _BOOTSTRAP_PORT)
+        name, path = "prefill's bootstrap server", "connector.prefill.bootstrap_port"
         is_stated = "bootstrap_port" in connector.prefill.model_fields_set
-        yield Ports("prefill's bootstrap server", "connector.prefill.bootstrap_port", first, 1, is_stated)
+        first = getattr(connector.prefill, "bootstrap_port", _BOOTSTRAP_PORT)
+        # Only Mooncake's section has a field for it.
+        for spelling in (_BOOTSTRAP_ARGUMENT, _BOOTSTRAP_ARGUMENT.replace("-", "_")):
+            port = _port(section.engine_args.get(spelling))
+            if port is not None and not is_stated:
+                path, first, is_stated = f"prefill.engine_args.{spelling}", port, True
+        yield Ports(name, path, first, 1, is_stated)
 
 
 def _vllm_ports(section: Any, connector: Any, role: str) -> Iterator[Ports]:
@@ -108,11 +115,16 @@ def _local_ranks(section: Any) -> int:
 def _field_ports(section: Any, connector: Any, role: str, field: str, name: str, count: int) -> Ports:
     """The ports from the field where it is stated, else from the variable of the role's `env`, else the default."""
     part, variable = getattr(connector, role), PORT_VARIABLES.get(field, "")
-    text = section.env.get(variable, "")
-    if field not in part.model_fields_set and text.isdecimal():
-        return Ports(f"{role}'s {name}", f"{role}.env.{variable}", int(text), count, is_stated=True)
-    is_stated = field in part.model_fields_set
+    is_stated, port = field in part.model_fields_set, _port(section.env.get(variable))
+    if port is not None and not is_stated:
+        return Ports(f"{role}'s {name}", f"{role}.env.{variable}", port, count, is_stated=True)
     return Ports(f"{role}'s {name}", f"connector.{role}.{field}", getattr(part, field), count, is_stated)
+
+
+def _port(value: Any) -> int | None:
+    """A port that stands where any value may; Python itself refuses to read or write thousands of digits."""
+    number = int(value) if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value) else value
+    return number if type(number) is int and number in range(10**9) else None
 
 
 def _events_port(section: Any) -> int | None:
@@ -122,7 +134,7 @@ def _events_port(section: Any) -> int | None:
     if isinstance(config, str):
         try:
             config = json.loads(config)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     if not isinstance(config, Mapping) or not config.get("enable_kv_cache_events"):
         return None

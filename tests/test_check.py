@@ -427,6 +427,34 @@ def test_a_connector_called_by_its_class_is_told_its_kind(kind: str, hint: str |
 
 
 @pytest.mark.parametrize(
+    ("section", "hint"),
+    [
+        ({"connector": "NixlConnector"}, "name it in connector.kind"),
+        ({"model": "Qwen/Qwen3-32B"}, "name it in model.name"),
+        ({"engine": "vllm"}, "name it in engine.name"),
+        ({"prefill": "vllm"}, None),
+    ],
+)
+def test_a_name_in_place_of_its_section_is_told_its_key(section: dict[str, str], hint: str | None) -> None:
+    [finding] = check({"model": {"is_mla": True}, "prefill": {}, "decode": {}, **section})
+    assert finding.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("connector", "hint"),
+    [
+        ({"kind": "nixl", "mode": "read"}, "it is a mode of connector.kind moriio"),
+        ({"mode": "push"}, "it is a mode of connector.kind nixl"),
+        ({"kind": "nixl", "mode": "fast"}, None),
+        ({"kind": "nixl", "mode": ["pull"]}, None),
+    ],
+)
+def test_a_mode_of_another_connector_is_told_its_kind(connector: dict[str, Any], hint: str | None) -> None:
+    [finding] = check({"model": {"is_mla": True}, "connector": connector, "prefill": {}, "decode": {}})
+    assert (finding.path, finding.hint) == ("connector.mode", hint)
+
+
+@pytest.mark.parametrize(
     ("connector", "hint"),
     [
         ({"kind": "nixl", "backend": "rdma"}, "it is a key of connector.kind moriio"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic_core import ErrorDetails
 
@@ -109,7 +109,13 @@ def _whole_number(_: Path, value: Any) -> str | None:
 
 
 def _section(path: Path, value: Any) -> str | None:
+    if isinstance(value, str) and path in _NAMED_BY:
+        return f"name it in {dotted((*path, _NAMED_BY[path]))}"
     return "write {} for its defaults" if path and value is None else None
+
+
+_NAMED_BY: Mapping[Path, str] = {("engine",): "name", ("model",): "name", ("connector",): "kind"}
+"""The key that takes the name of what a section is about."""
 
 
 def _text(_: Path, value: Any) -> str | None:
@@ -121,6 +127,19 @@ def _text(_: Path, value: Any) -> str | None:
 def _truth(_: Path, value: Any) -> str | None:
     if isinstance(value, str) and value.lower() in ("yes", "no", "on", "off", "true", "false"):
         return f"write {str(value.lower() in ('yes', 'on', 'true')).lower()}"
+    return None
+
+
+def _literal(path: Path, value: Any) -> str | None:
+    return _mode(value) if path == ("connector", "mode") else _kind(path, value)
+
+
+def _mode(value: Any) -> str | None:
+    """The kind of a connector that has the mode."""
+    for kind, model in CONNECTORS.items():
+        mode = model.model_fields.get("mode")
+        if mode and value in get_args(mode.annotation):
+            return f"it is a mode of connector.kind {kind}"
     return None
 
 
@@ -145,7 +164,7 @@ _HINTS: Mapping[str, Callable[[Path, Any], str | None]] = {
     "missing": _missing,
     "extra_forbidden": _unknown,
     "int_type": _whole_number,
-    "literal_error": _kind,
+    "literal_error": _literal,
     "string_type": _text,
     "bool_type": _truth,
     "model_type": _section,

@@ -66,9 +66,12 @@ def test_beginning_twice_is_no_mistake() -> None:
     assert [main(["init"]), main(["init"])] == [0, 0]
 
 
-def test_a_folder_that_does_not_exist_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init", "missing/pd.yaml"]) == 2
-    assert "No such file or directory" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("path", "reason"), [("missing/pd.yaml", "No such file or directory"), (".", "Is a directory")]
+)
+def test_a_path_that_cannot_be_written_is_told(path: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", path]) == 2
+    assert capsys.readouterr().err == f"pdtopology: {path} cannot be written: {reason}\n"
 
 
 def test_a_file_that_cannot_be_put_in_place_leaves_nothing_behind(

@@ -39,7 +39,9 @@ def init(options: argparse.Namespace) -> int:
         started = starter_for(Path(options.path), model)
         started.write(force=options.force)
     except (OSError, ValueError) as error:
-        print(f"pdtopology: {error}", file=sys.stderr)
+        reason = getattr(error, "strerror", None)
+        told = f"{options.path} cannot be written: {reason}" if reason else error
+        print(f"pdtopology: {told}", file=sys.stderr)
         return UNUSABLE
     print(f"wrote {started.path} and {started.schema_path}")
     return VALID
